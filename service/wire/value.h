@@ -1,0 +1,56 @@
+/* The document model: one tree that JSON and msgpack both read into and write from. Maps keep the order of their keys,
+ * so a document says the same bytes again. Numeric columns (msgpack bin, or long JSON arrays of numbers) are one packed
+ * value, not a tree of elements.
+ */
+#ifndef HEDDLE_VALUE_H
+#define HEDDLE_VALUE_H
+
+#include "solver/model/base.h"
+
+enum value_kind {
+    VALUE_NULL,
+    VALUE_BOOL,
+    VALUE_INT,
+    VALUE_REAL,
+    VALUE_TEXT,  /* bytes[n], zero-terminated besides; UTF-8 */
+    VALUE_BYTES, /* msgpack bin: raw, or a column of little-endian int32 / float64 as its reader asks */
+    VALUE_LIST,
+    VALUE_MAP,
+};
+
+struct value {
+    enum value_kind kind;
+    int64_t n; /* bytes of text and bytes; items of list and map */
+    union {
+        int flag;
+        int64_t integer;
+        double real;
+        char *bytes;
+        struct value *item; /* list: [n] */
+        struct pair {
+            char *key;
+            struct value *value;
+        } * pair; /* map: [n], keys unique, in document order */
+    } as;
+};
+
+/* Trees live in an arena: freed together. The arena limits what a hostile document may take. */
+struct arena;
+struct arena *arena_new(int64_t limit, struct err *e);     /* bytes in all; 0: no limit */
+void *arena_take(struct arena *a, int64_t n, size_t size); /* zeroed; NULL past the limit */
+void arena_free(struct arena *a);
+
+const struct value *value_get(const struct value *map, const char *key); /* NULL: absent, or not a map */
+
+/* Builders for documents that we write. All take from the arena; NULL when it is short (and accept NULL children,
+ * passing the failure up, so that a writer checks once). */
+struct value *value_map(struct arena *a);
+struct value *value_list(struct arena *a, int64_t n);
+struct value *value_int(struct arena *a, int64_t x);
+struct value *value_real(struct arena *a, double x);
+struct value *value_flag(struct arena *a, int x);
+struct value *value_text(struct arena *a, const char *text);
+struct value *value_bytes(struct arena *a, const void *data, int64_t n);
+struct value *value_put(struct arena *a, struct value *map, const char *key, struct value *child); /* appends; child */
+
+#endif

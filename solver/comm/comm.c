@@ -1,0 +1,40 @@
+#include "solver/comm/comm.h"
+
+#include <stdlib.h>
+
+void comm_free(struct comm *c)
+{
+    if (c)
+        c->free(c);
+}
+
+int comm_share(struct comm *c, char **data, int64_t *n, struct err *e)
+{
+    int64_t size = c->rank == 0 ? *n : 0;
+    if (c->bcast(c, &size, sizeof size, e) < 0)
+        return -1;
+    int rc = 0;
+    if (c->rank != 0) {
+        *n = size;
+        *data = array(size, 1);
+        rc = *data ? 0 : fail(e, E_MEMORY, "rank %d: out of memory for %lld bytes", c->rank, (long long)size);
+    }
+    if (comm_agree(c, rc, e) < 0 || c->bcast(c, *data, size, e) < 0) {
+        if (c->rank != 0) {
+            free(*data);
+            *data = NULL;
+        }
+        return -1;
+    }
+    return 0;
+}
+
+int comm_agree(struct comm *c, int rc, struct err *e)
+{
+    int64_t failed = rc < 0;
+    if (c->sum(c, &failed, 1, e) < 0)
+        return -1;
+    if (failed > 0 && rc == 0)
+        return fail(e, E_COMM, "%lld other ranks failed", (long long)failed);
+    return failed > 0 ? -1 : 0;
+}
