@@ -289,7 +289,7 @@ static int set_option(struct options *o, const char *key, const struct value *v,
 {
     char text[80], said[100];
     struct value name = { .kind = VALUE_TEXT, .n = (int64_t)strlen(key), .as.bytes = (char *)key };
-    const struct option *row = option_table;
+    const struct option_row *row = option_table;
     while (row->name && strcmp(row->name, key) != 0)
         row++;
     if (!row->name) { /* as it can be printed on one line */
