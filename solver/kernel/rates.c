@@ -1,15 +1,10 @@
 #include "solver/kernel/rates.h"
+#include "solver/kernel/heap.h"
 #include "solver/model/base.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* One thing that can stop subflows: an arc (id < narc) at room / users, or subflow id - narc at its own ceiling. */
-struct stop {
-    double level;
-    int64_t id;
-};
 
 struct side {
     double room;   /* capacity left by the subflows whose rate is settled */
@@ -22,7 +17,7 @@ struct rates {
     struct side *side; /* [narc] */
     int64_t *first;    /* [narc + 1]: subflows over arc a are on[first[a] .. first[a + 1]) */
     int32_t *on;       /* [hops] */
-    struct stop *heap; /* [narc + nsub], smallest (level, id) first */
+    struct stop *heap; /* [narc + nsub]: id < narc: arc at room / users; else subflow id - narc at its own ceiling */
     int64_t nheap;
 };
 
@@ -57,35 +52,6 @@ void rates_free(struct rates *r)
     free(r);
 }
 
-static int before(const struct stop *a, const struct stop *b)
-{
-    return a->level < b->level || (!(b->level < a->level) && a->id < b->id);
-}
-
-static void sift_down(struct stop *heap, int64_t n, int64_t i)
-{
-    struct stop x = heap[i];
-    for (;;) {
-        int64_t c = 2 * i + 1;
-        if (c >= n)
-            break;
-        if (c + 1 < n && before(&heap[c + 1], &heap[c]))
-            c++;
-        if (!before(&heap[c], &x))
-            break;
-        heap[i] = heap[c];
-        i = c;
-    }
-    heap[i] = x;
-}
-
-static void pop(struct rates *r)
-{
-    r->heap[0] = r->heap[--r->nheap];
-    if (r->nheap > 0)
-        sift_down(r->heap, r->nheap, 0);
-}
-
 /* Which subflows cross each arc, as a counting sort; and every arc's full room. */
 static void index_arcs(struct rates *r, int64_t nsub, const int64_t *at, const int32_t *arc, int32_t narc,
                        const double *cap)
@@ -114,8 +80,7 @@ static void fill_heap(struct rates *r, int64_t nsub, const int64_t *at, const do
     for (int64_t i = 0; ceiling && i < nsub; i++)
         if (at[i] < at[i + 1] && ceiling[i] < INFINITY)
             r->heap[r->nheap++] = (struct stop){ ceiling[i], narc + i };
-    for (int64_t i = r->nheap / 2 - 1; i >= 0; i--)
-        sift_down(r->heap, r->nheap, i);
+    heap_make(r->heap, r->nheap);
 }
 
 static void settle(struct side *side, const int64_t *at, const int32_t *arc, int64_t i, double level, double *rate)
@@ -142,25 +107,24 @@ void rates_fill(struct rates *r, int64_t nsub, const int64_t *at, const int32_t 
     double last = 0;
     while (r->nheap > 0) {
         struct stop top = r->heap[0];
-        double level = fmax(top.level, last);
         if (top.id >= narc) {
-            pop(r);
+            heap_pop(r->heap, &r->nheap);
             if (rate[top.id - narc] < 0)
-                settle(r->side, at, arc, top.id - narc, last = level, rate);
+                settle(r->side, at, arc, top.id - narc, top.level, rate);
+            last = fmax(last, top.level);
             continue;
         }
         if (r->side[top.id].users == 0) {
-            pop(r);
+            heap_pop(r->heap, &r->nheap);
             continue;
         }
-        level = fmax(r->side[top.id].room / (double)r->side[top.id].users, last);
+        double level = fmax(r->side[top.id].room / (double)r->side[top.id].users, last);
         if (level > top.level && r->nheap > 1) {
-            r->heap[0].level = level;
-            sift_down(r->heap, r->nheap, 0);
+            heap_raise(r->heap, r->nheap, level);
             if (r->heap[0].id != top.id)
                 continue;
         }
-        pop(r);
+        heap_pop(r->heap, &r->nheap);
         last = level;
         for (int64_t k = r->first[top.id]; k < r->first[top.id + 1]; k++)
             if (rate[r->on[k]] < 0)
