@@ -12,6 +12,12 @@ int score_pinned(const struct problem *p, struct routes *r, double *efficiency, 
 /* Split routes: r->gbps is taken as stated. */
 int score_split(const struct problem *p, const struct routes *r, double *efficiency, double *load, struct err *e);
 
+/* The workspace of score_pinned, for searches that score many routes of at most npath paths with hops arcs in all.
+ * scorer_pinned allocates nothing. p must outlive it. NULL on short memory. */
+struct scorer *scorer_new(const struct problem *p, int64_t npath, int64_t hops, struct err *e);
+void scorer_free(struct scorer *s);
+void scorer_pinned(struct scorer *s, struct routes *r, double *efficiency, double *load);
+
 /* Smallest e_j / w_j (1 when there is no job), or the largest load. */
 double score_value(const struct problem *p, const double *efficiency, const double *load);
 

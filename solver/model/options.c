@@ -12,7 +12,7 @@ static const char *const policies[] = { "all", "shortest", "disjoint:k", NULL };
 
 enum { MAX_DISJOINT = 64 };
 
-const struct option option_table[] = {
+const struct option_row option_table[] = {
     { "objective", "job_fair", "",
       "what is optimised: job_fair (the worst-served job, then the next) or max_utilization", OPTION_WORD, 0, 0,
       objectives },
@@ -29,15 +29,15 @@ const struct option option_table[] = {
     { NULL, NULL, NULL, NULL, OPTION_WORD, 0, 0, NULL },
 };
 
-static const struct option *find(const char *name)
+static const struct option_row *find(const char *name)
 {
-    for (const struct option *o = option_table; o->name; o++)
+    for (const struct option_row *o = option_table; o->name; o++)
         if (!strcmp(o->name, name))
             return o;
     return NULL;
 }
 
-static int word_index(const struct option *row, const char *value)
+static int word_index(const struct option_row *row, const char *value)
 {
     for (int i = 0; row->words[i]; i++)
         if (!strcmp(row->words[i], value) && !strchr(value, ':'))
@@ -45,7 +45,7 @@ static int word_index(const struct option *row, const char *value)
     return -1;
 }
 
-static int choices(const struct option *row, const char *value, struct err *e)
+static int choices(const struct option_row *row, const char *value, struct err *e)
 {
     char list[200] = "";
     for (int i = 0; row->words[i]; i++)
@@ -53,7 +53,7 @@ static int choices(const struct option *row, const char *value, struct err *e)
     return fail(e, E_INPUT, "option %s: \"%s\" is none of %s", row->name, value, list);
 }
 
-static int set_policy(struct options *o, const struct option *row, const char *value, struct err *e)
+static int set_policy(struct options *o, const struct option_row *row, const char *value, struct err *e)
 {
     static const char prefix[] = "disjoint:";
     if (strncmp(value, prefix, sizeof prefix - 1) == 0) {
@@ -74,7 +74,7 @@ static int set_policy(struct options *o, const struct option *row, const char *v
     return 0;
 }
 
-static int set_word(struct options *o, const struct option *row, const char *value, struct err *e)
+static int set_word(struct options *o, const struct option_row *row, const char *value, struct err *e)
 {
     if (row->words == policies)
         return set_policy(o, row, value, e);
@@ -111,7 +111,7 @@ static struct place place_of(struct options *o, const char *name)
     return p;
 }
 
-static int set_number(struct options *o, const struct option *row, const char *value, struct err *e)
+static int set_number(struct options *o, const struct option_row *row, const char *value, struct err *e)
 {
     char *end;
     errno = 0;
@@ -134,10 +134,10 @@ static int set_number(struct options *o, const struct option *row, const char *v
 
 int options_set(struct options *o, const char *name, const char *value, struct err *e)
 {
-    const struct option *row = find(name);
+    const struct option_row *row = find(name);
     if (!row) {
         char list[300] = "";
-        for (const struct option *r = option_table; r->name; r++)
+        for (const struct option_row *r = option_table; r->name; r++)
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", r == option_table ? "" : ", ", r->name);
         return fail(e, E_INPUT, "option \"%s\" is not known; there are %s", name, list);
     }
@@ -147,14 +147,14 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 void options_default(struct options *o)
 {
     *o = (struct options){ 0 };
-    for (const struct option *row = option_table; row->name; row++)
+    for (const struct option_row *row = option_table; row->name; row++)
         options_set(o, row->name, row->initial, NULL);
 }
 
 void options_get(const struct options *o, const char *name, char *text, size_t n)
 {
     struct options copy = *o;
-    const struct option *row = find(name);
+    const struct option_row *row = find(name);
     text[0] = 0;
     if (!row)
         return;

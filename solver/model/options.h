@@ -24,7 +24,7 @@ struct options {
 
 enum option_type { OPTION_INTEGER, OPTION_REAL, OPTION_WORD };
 
-struct option {
+struct option_row {
     const char *name, *initial, *unit, *help;
     enum option_type type;
     double min, max;          /* numbers: the accepted range, ends included */
@@ -32,7 +32,7 @@ struct option {
 };
 
 /* The table, NULL name at the end. */
-extern const struct option option_table[];
+extern const struct option_row option_table[];
 
 void options_default(struct options *o);
 

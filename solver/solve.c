@@ -1,0 +1,397 @@
+/* The coordinator: bound by cuts, prices and a bound by coordination, routes from both, a plan with its certificate.
+ * Every rank walks through the same calls; only rank 0 assembles the plan. Read solve() first.
+ */
+#include "solver/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver/engine/baseline.h"
+#include "solver/engine/cuts.h"
+#include "solver/engine/pin.h"
+#include "solver/engine/score.h"
+#include "solver/engine/split.h"
+#include "solver/kernel/paths.h"
+
+/* The price loop of a pinned problem is given this share of the gap, the rest is left to rounding. */
+static const double PRICE_SHARE = 0.25;
+/* Coordination rounds are cheap; this many mean that it has stopped closing the gap. */
+enum { MAX_ROUNDS = 4000 };
+
+struct job {
+    const struct problem *p;
+    const struct pods *pods;
+    struct comm *comm;
+    const struct hooks *hooks; /* the caller's, translated into the objective's unit */
+    struct hooks own;
+    double start, deadline;
+
+    struct split *split;
+    double *load; /* [nflow] what the price loop routes */
+    struct certificate best;
+    double *price;     /* [narc] of the last price run, zero where none ran */
+    struct plan *plan; /* rank 0 */
+    int cancelled, limited;
+};
+
+static int maximises(const struct problem *p)
+{
+    return p->options.objective == OBJ_JOB_FAIR;
+}
+
+/* The engines report z, the largest load; the user sees the objective: 1 / z for job_fair. */
+static void report(void *context, const struct progress *row)
+{
+    const struct job *j = context;
+    struct progress out = *row;
+    if (maximises(j->p) && !strcmp(row->phase, "split")) {
+        out.value = row->value > 0 ? 1 / row->value : NAN;
+        out.bound = row->bound > 0 ? 1 / row->bound : NAN;
+    }
+    if (j->best.kind != CERT_NONE &&
+        (isnan(out.bound) || (maximises(j->p) ? j->best.bound < out.bound : j->best.bound > out.bound)))
+        out.bound = j->best.bound;
+    out.gap = plan_gap(out.bound, out.value);
+    out.seconds = j->comm->now(j->comm) - j->start;
+    if (j->hooks && j->hooks->report)
+        j->hooks->report(j->hooks->context, &out);
+}
+
+static int stop(void *context)
+{
+    struct job *j = context;
+    if (j->hooks && j->hooks->stop && j->hooks->stop(j->hooks->context))
+        j->cancelled = 1;
+    return j->cancelled;
+}
+
+/* ---- reachability: an unreachable pair is a result, with the cut that shows it ---- */
+
+static void flood(const struct fabric *f, int32_t s, uint8_t *seen, int32_t *queue)
+{
+    int32_t n = 0;
+    memset(seen, 0, (size_t)f->nnode);
+    queue[n++] = s;
+    seen[s] = 1;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t v = queue[i];
+        if (f->node_kind[v] == NODE_NIC && v != s)
+            continue;
+        for (int32_t k = f->first[v]; k < f->first[v + 1]; k++) {
+            int32_t t = f->head[f->out[k]];
+            if (!seen[t]) {
+                seen[t] = 1;
+                queue[n++] = t;
+            }
+        }
+    }
+}
+
+static int listed(const struct problem *p, int32_t f)
+{
+    return p->list_first && p->list_first[f] < p->list_first[f + 1];
+}
+
+static int has_live_list(const struct problem *p, int32_t f)
+{
+    for (int64_t k = p->list_first[f]; k < p->list_first[f + 1]; k++) {
+        int live = 1;
+        for (int64_t h = p->list_at[k]; h < p->list_at[k + 1]; h++)
+            live &= p->fabric->live[p->list_arc[h]];
+        if (live)
+            return 1;
+    }
+    return 0;
+}
+
+/* The first flow without a live path, or -1; seen then marks what its source reaches. Flows are looked at by source, so
+ * that a source is flooded once. */
+static int64_t unreachable(const struct problem *p, uint8_t *seen, int32_t *queue, int32_t *first, int32_t *item)
+{
+    const struct fabric *f = p->fabric;
+    for (int32_t i = 0; i < p->nflow; i++)
+        first[p->src[i] + 1]++;
+    for (int32_t v = 0; v < f->nnode; v++)
+        first[v + 1] += first[v];
+    for (int32_t i = p->nflow - 1; i >= 0; i--)
+        item[--first[p->src[i] + 1]] = i;
+    int64_t worst = -1;
+    for (int32_t v = 0; v < f->nnode; v++) {
+        int32_t begin = first[v + 1], end = v + 1 < f->nnode ? first[v + 2] : p->nflow, flooded = 0;
+        for (int32_t k = begin; k < end; k++) {
+            int32_t i = item[k];
+            if (!problem_routed(p, i) || (worst >= 0 && i > worst))
+                continue;
+            if (!flooded++)
+                flood(f, v, seen, queue);
+            if (listed(p, i) ? !has_live_list(p, i) : !seen[p->dst[i]])
+                worst = i;
+        }
+    }
+    if (worst >= 0)
+        flood(f, p->src[worst], seen, queue);
+    return worst;
+}
+
+/* Certificate of the cut around what the source reaches: every arc that leaves it is dead. */
+static int state_cut(struct job *j, int32_t flow, const uint8_t *seen, struct err *e)
+{
+    const struct fabric *f = j->p->fabric;
+    struct certificate *c = &j->plan->certificate;
+    c->kind = CERT_CUT;
+    for (int32_t a = 0; a < f->narc; a++)
+        c->narc += seen[f->tail[a]] && !seen[f->head[a]] && !listed(j->p, flow);
+    c->arc = array(c->narc, sizeof *c->arc);
+    c->flow = array(1, sizeof *c->flow);
+    if (!c->arc || !c->flow)
+        return fail(e, E_MEMORY, "out of memory for the cut of %lld arcs", (long long)c->narc);
+    c->flow[c->nflow++] = flow;
+    for (int32_t a = 0, n = 0; a < f->narc && n < c->narc; a++)
+        if (seen[f->tail[a]] && !seen[f->head[a]])
+            c->arc[n++] = a;
+    return 0;
+}
+
+/* 1: infeasible, and rank 0's plan says so. 0: every pair has a way. */
+static int look_for_cut(struct job *j, struct err *e)
+{
+    const struct problem *p = j->p;
+    int32_t n = p->fabric->nnode;
+    uint8_t *seen = array(n, 1);
+    int32_t *queue = array(n, sizeof *queue), *first = array((int64_t)n + 2, sizeof *first);
+    int32_t *item = array(p->nflow, sizeof *item);
+    int rc = 0;
+    if (!seen || !queue || !first || !item) {
+        rc = fail(e, E_MEMORY, "out of memory for %d nodes", n);
+    } else {
+        int64_t flow = unreachable(p, seen, queue, first, item);
+        if (flow >= 0)
+            rc = j->plan && state_cut(j, (int32_t)flow, seen, e) < 0 ? -1 : 1;
+    }
+    free(seen);
+    free(queue);
+    free(first);
+    free(item);
+    return rc;
+}
+
+/* ---- steps of a solve ---- */
+
+/* Keep the better of two proofs. The prices are the split's; cuts that they point at are tried too. */
+static int learn_from_prices(struct job *j, const struct split_result *r, struct err *e)
+{
+    int32_t narc = j->p->fabric->narc;
+    if (narc > 0)
+        memcpy(j->price, r->price, (size_t)narc * sizeof *j->price);
+    double bound = maximises(j->p) ? 1 / r->bound : r->bound;
+    if (r->bound > 0 &&
+        (j->best.kind == CERT_NONE || (maximises(j->p) ? bound < j->best.bound : bound > j->best.bound)) &&
+        certificate_prices(&j->best, bound, j->price, narc, e) < 0)
+        return -1;
+    return cuts_bound(j->p, j->pods, j->price, &j->best, e);
+}
+
+static void note_end(struct job *j, enum split_end end)
+{
+    j->cancelled |= end == SPLIT_CANCELLED;
+    j->limited |= end == SPLIT_DEADLINE;
+}
+
+static int run_prices(struct job *j, double gap, struct split_result *r, struct err *e)
+{
+    struct split_goal goal = { .gap = gap, .rounds = MAX_ROUNDS, .deadline = j->deadline };
+    j->split = split_new(j->p, j->pods, j->comm, e);
+    if (comm_agree(j->comm, j->split ? 0 : -1, e) < 0)
+        return -1;
+    if (split_run(j->split, j->load, &goal, &j->own, r, e) < 0)
+        return -1;
+    note_end(j, r->end);
+    if (j->plan)
+        j->plan->info.rounds += r->rounds;
+    return comm_agree(j->comm, learn_from_prices(j, r, e), e);
+}
+
+static double clock_of(struct job *j)
+{
+    return j->comm->now(j->comm);
+}
+
+/* Pinned: the price loop gives bound, prices and a rounded start; the portfolio search gives the routes. */
+static int solve_pinned(struct job *j, struct err *e)
+{
+    struct split_result r;
+    struct routes *rounded = NULL;
+    if (run_prices(j, PRICE_SHARE * j->p->options.gap, &r, e) < 0)
+        return -1;
+    double begin = clock_of(j);
+    if (split_round(j->split, (uint64_t)j->p->options.seed, &rounded, e) < 0)
+        return -1;
+    const struct routes *start[] = { rounded };
+    struct pin_goal goal = {
+        .bound = j->best.bound, .nstart = rounded != NULL, .start = start, .deadline = j->deadline
+    };
+    struct pin_result out = { 0 };
+    int rc = pin_solve(j->p, j->pods, j->comm, &goal, &j->own, &out, e);
+    routes_free(rounded);
+    if (rc < 0)
+        return -1;
+    j->limited |= out.cut_short && !j->cancelled;
+    if (j->plan) {
+        j->plan->routes = out.routes;
+        j->plan->info.seconds_round = clock_of(j) - begin;
+    }
+    return 0;
+}
+
+/* Rates of a max_utilization plan with split routes: every flow ends together, at z seconds (bytes), or has its demand
+ * scaled to what fits (gbps). */
+static void state_rates(const struct problem *p, struct routes *r, double z)
+{
+    double slow = p->kind == DEMAND_GBPS ? fmax(z, 1) : z;
+    for (int32_t f = 0; f < r->nflow; f++)
+        for (int64_t i = r->first[f]; i < r->first[f + 1]; i++)
+            r->gbps[i] = slow > 0 ? r->share[i] * problem_load(p, f) / slow : 0;
+}
+
+static int solve_split_utilization(struct job *j, struct err *e)
+{
+    struct split_result r;
+    struct routes *routes = NULL;
+    if (run_prices(j, j->p->options.gap, &r, e) < 0 || split_routes(j->split, &routes, e) < 0)
+        return -1;
+    if (j->plan) {
+        j->plan->routes = routes;
+        state_rates(j->p, routes, r.z);
+    }
+    return 0;
+}
+
+static int solve_split_fair(struct job *j, struct err *e)
+{
+    struct split_result r;
+    struct split_levels levels = { 0 };
+    struct split_goal goal = { .gap = PRICE_SHARE * j->p->options.gap, .rounds = MAX_ROUNDS, .deadline = j->deadline };
+    double *efficiency = array(j->p->njob, sizeof *efficiency);
+    int rc = comm_agree(j->comm, efficiency ? 0 : fail(e, E_MEMORY, "out of memory for %d jobs", j->p->njob), e);
+    if (rc == 0)
+        rc = run_prices(j, goal.gap, &r, e);
+    if (rc == 0)
+        rc = split_job_fair(j->split, &goal, &j->own, efficiency, &levels, e);
+    free(efficiency);
+    if (rc < 0)
+        return -1;
+    note_end(j, levels.end);
+    if (j->plan) {
+        j->plan->routes = levels.routes;
+        j->plan->level = levels.level;
+        j->plan->nlevel = levels.nlevel;
+        j->plan->info.rounds += levels.rounds;
+    }
+    return 0;
+}
+
+/* ---- the plan ---- */
+
+static enum plan_status status_of(const struct job *j, double gap)
+{
+    if (gap <= j->p->options.gap)
+        return PLAN_OPTIMAL;
+    return j->cancelled ? PLAN_CANCELLED : PLAN_FEASIBLE;
+}
+
+static int assemble(struct job *j, struct err *e)
+{
+    const struct problem *p = j->p;
+    struct plan *plan = j->plan;
+    plan->efficiency = array(p->njob, sizeof *plan->efficiency);
+    plan->ecmp = array(p->njob, sizeof *plan->ecmp);
+    plan->load = array(p->fabric->narc, sizeof *plan->load);
+    if (!plan->efficiency || !plan->ecmp || !plan->load)
+        return fail(e, E_MEMORY, "out of memory for a plan of %d jobs", p->njob);
+    int rc = p->options.routing == ROUTE_PINNED ? score_pinned(p, plan->routes, plan->efficiency, plan->load, e)
+                                                : score_split(p, plan->routes, plan->efficiency, plan->load, e);
+    if (rc < 0 || baseline_ecmp_efficiency(p, plan->ecmp, NULL, e) < 0)
+        return -1;
+    plan->value = score_value(p, plan->efficiency, plan->load);
+    plan->certificate = j->best;
+    j->best = (struct certificate){ 0 };
+    plan->bound = plan->certificate.bound;
+    plan->gap = plan_gap(plan->bound, plan->value);
+    plan->status = status_of(j, plan->gap);
+    return 0;
+}
+
+/* Nothing to route: every job is at 1, no arc has a load. */
+static int solve_nothing(struct job *j, struct err *e)
+{
+    if (j->plan && !(j->plan->routes = routes_new(j->p->nflow, 0, 0, e)))
+        return -1;
+    return certificate_prices(&j->best, maximises(j->p) ? 1 : 0, j->price, j->p->fabric->narc, e);
+}
+
+static int solve_routes(struct job *j, struct err *e)
+{
+    double any = 0;
+    for (int32_t f = 0; f < j->p->nflow; f++)
+        any += j->load[f];
+    int rc = any > 0 ? cuts_bound(j->p, j->pods, NULL, &j->best, e) : solve_nothing(j, e);
+    if (comm_agree(j->comm, rc, e) < 0)
+        return -1;
+    if (!(any > 0))
+        return 0;
+    if (j->p->options.routing == ROUTE_PINNED)
+        return solve_pinned(j, e);
+    return maximises(j->p) ? solve_split_fair(j, e) : solve_split_utilization(j, e);
+}
+
+static int prepare(struct job *j, struct err *e)
+{
+    const struct problem *p = j->p;
+    j->own = (struct hooks){ .context = j, .report = report, .stop = stop };
+    j->start = clock_of(j);
+    j->deadline = j->start + p->options.time_limit;
+    j->load = array(p->nflow, sizeof *j->load);
+    j->price = array(p->fabric->narc, sizeof *j->price);
+    if (j->comm->rank == 0)
+        j->plan = array(1, sizeof *j->plan);
+    if (!j->load || !j->price || (j->comm->rank == 0 && !j->plan))
+        return fail(e, E_MEMORY, "out of memory for %d flows", p->nflow);
+    for (int32_t f = 0; f < p->nflow; f++)
+        j->load[f] = maximises(p) ? p->job_weight[p->job[f]] * p->need[f] : problem_load(p, f);
+    if (j->plan) {
+        j->plan->info.ranks = j->comm->size;
+        j->plan->info.pods = j->pods->npod;
+        j->plan->info.cut_arcs = j->pods->ncut;
+    }
+    return 0;
+}
+
+int solve(const struct problem *p, const struct pods *pods, struct comm *c, const struct hooks *hooks,
+          struct plan **out, struct err *e)
+{
+    struct job j = { .p = p, .pods = pods, .comm = c, .hooks = hooks };
+    *out = NULL;
+    int rc = prepare(&j, e), cut = 0;
+    if (rc == 0)
+        rc = cut = look_for_cut(&j, e);
+    rc = comm_agree(c, rc < 0 ? -1 : 0, e);
+    if (rc == 0 && !cut)
+        rc = solve_routes(&j, e);
+    if (rc == 0 && j.plan && !cut)
+        rc = assemble(&j, e);
+    rc = comm_agree(c, rc, e);
+    if (rc == 0 && j.plan) {
+        if (cut)
+            j.plan->status = PLAN_INFEASIBLE;
+        j.plan->info.seconds_solve = clock_of(&j) - j.start;
+        *out = j.plan;
+        j.plan = NULL;
+    }
+    split_free(j.split);
+    certificate_free(&j.best);
+    free(j.load);
+    free(j.price);
+    plan_free(j.plan);
+    return rc;
+}
