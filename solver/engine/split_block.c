@@ -75,7 +75,7 @@ static void move(struct split *s, struct commodity *k)
     int32_t from = -1, to = -1;
     double most = 0, least = 0;
     for (int32_t y = k->way; y >= 0; y = s->way[y].next) {
-        double c = way_cost(&s->way[y], s->price);
+        double c = split_cost(&s->way[y], s->price);
         if (to < 0 || c < least) {
             least = c;
             to = y;
@@ -194,7 +194,7 @@ static int64_t chunk_begin(const struct split *s, int32_t b, int32_t c)
     return first + (n * c + (int64_t)s->nchunk * b / s->pods->npod) / s->nchunk;
 }
 
-int block_pass(struct split *s, struct err *e)
+int split_pass(struct split *s, struct err *e)
 {
     new_level(s);
     for (int32_t c = 0; c < s->nchunk; c++) {
@@ -211,7 +211,7 @@ int block_pass(struct split *s, struct err *e)
 }
 
 /* Depends on the problem alone, not on the ranks. */
-int block_chunks(struct split *s, int64_t all, struct err *e)
+int split_chunks(struct split *s, int64_t all, struct err *e)
 {
     int64_t n = (all + MOVES_PER_LEVEL - 1) / MOVES_PER_LEVEL, room = 0;
     if (s->pods->npod > 1 && n < EXCHANGES)
@@ -230,7 +230,7 @@ int block_chunks(struct split *s, int64_t all, struct err *e)
     return s->moved ? 0 : fail(e, E_MEMORY, "out of memory for %lld moves", (long long)room);
 }
 
-int block_loads(struct split *s, int best, struct err *e)
+int split_loads(struct split *s, int best, struct err *e)
 {
     struct touched *t = &s->touched;
     double *sum = s->length; /* scratch, zero outside this loop's block */
@@ -270,7 +270,7 @@ static int owns(const struct split *s, int32_t a)
     return b < 0 ? s->comm->rank == 0 : b >= s->own && b < s->end;
 }
 
-int block_multipliers(struct split *s, struct err *e)
+int split_multipliers(struct split *s, struct err *e)
 {
     if (!s->rule.exponential)
         s->level = s->rule.level = prices_level(s->narc, s->w, s->r, s->rule.rate, s->level);

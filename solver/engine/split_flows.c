@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-void core_free(struct core *c)
+void split_core_free(struct core *c)
 {
     paths_free(c->paths);
     void *owned[] = { c->of, c->first, c->out, c->head, c->tail, c->nic, c->dist, c->via };
@@ -38,7 +38,7 @@ static void core_number(struct split *s)
             c->of[v] = c->nnode++;
 }
 
-int core_new(struct split *s, struct err *e)
+int split_core(struct split *s, struct err *e)
 {
     const struct fabric *f = s->p->fabric;
     struct core *c = &s->core;
@@ -134,7 +134,7 @@ static struct key *own_flows(const struct split *s, int32_t *n)
     return key;
 }
 
-int flows_merge(struct split *s, struct err *e)
+int split_merge(struct split *s, struct err *e)
 {
     int32_t n, ncom = 0;
     struct key *key = own_flows(s, &n);
@@ -168,7 +168,7 @@ int flows_merge(struct split *s, struct err *e)
     return 0;
 }
 
-double flows_load(struct split *s, const double *load)
+double split_demand(struct split *s, const double *load)
 {
     const struct problem *p = s->p;
     double sum = 0;

@@ -124,27 +124,28 @@ static inline int64_t fixed_of(double x)
 }
 
 /* split_flows.c */
-int flows_merge(struct split *s, struct err *e);
-void core_free(struct core *c);
-int core_new(struct split *s, struct err *e);
-double flows_load(struct split *s, const double *load); /* sets com->load, unscaled; returns the sum over all flows */
+int split_merge(struct split *s, struct err *e);
+void split_core_free(struct core *c);
+int split_core(struct split *s, struct err *e);
+double split_demand(struct split *s, const double *load); /* sets com->load, unscaled; returns the sum over all flows */
 
 /* split_ways.c */
-int ways_start(struct split *s, struct err *e); /* listed or disjoint paths, else the cheapest one at prices 1 / cap */
-void ways_free(struct split *s);
+int split_ways_start(struct split *s,
+                     struct err *e); /* listed or disjoint paths, else the cheapest one at prices 1 / cap */
+void split_ways_free(struct split *s);
 enum ways_job { WAYS_COLUMNS, WAYS_PLAIN };
 /* Under s->length: slot[block] = bits of sum of load * distance over the block. WAYS_COLUMNS: ways that beat a
  * commodity's own by more than tolerance are added and counted; restricted commodities count their own ways.
  * WAYS_PLAIN: distances on the whole fabric except where flows list paths. Own blocks only; no exchange. */
-int ways_price(struct split *s, enum ways_job job, double tolerance, int64_t *added, struct err *e);
+int split_ways_price(struct split *s, enum ways_job job, double tolerance, int64_t *added, struct err *e);
 /* Distance of commodity k when the tree of its root under length is in core.dist; *last: the arc into dst or -1. */
-double ways_distance(struct split *s, const struct commodity *k, const double *length, int32_t *last);
-double way_cost(const struct way *y, const double *price);
+double split_distance(struct split *s, const struct commodity *k, const double *length, int32_t *last);
+double split_cost(const struct way *y, const double *price);
 
 /* split_block.c */
-int block_chunks(struct split *s, int64_t all, struct err *e);
-int block_pass(struct split *s, struct err *e);            /* every commodity moves once */
-int block_loads(struct split *s, int best, struct err *e); /* loads from (best) shares; top */
-int block_multipliers(struct split *s, struct err *e);     /* w <- v, by the owners of the arcs */
+int split_chunks(struct split *s, int64_t all, struct err *e);
+int split_pass(struct split *s, struct err *e);            /* every commodity moves once */
+int split_loads(struct split *s, int best, struct err *e); /* loads from (best) shares; top */
+int split_multipliers(struct split *s, struct err *e);     /* w <- v, by the owners of the arcs */
 
 #endif
