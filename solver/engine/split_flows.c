@@ -145,8 +145,9 @@ int split_merge(struct split *s, struct err *e)
     s->com = array(ncom, sizeof *s->com);
     s->flow_at = array((int64_t)ncom + 1, sizeof *s->flow_at);
     s->flow = array(n, sizeof *s->flow);
+    s->flow_load = array(n, sizeof *s->flow_load);
     s->block = array((int64_t)s->end - s->own + 1, sizeof *s->block);
-    if (!s->com || !s->flow_at || !s->flow || !s->block) {
+    if (!s->com || !s->flow_at || !s->flow || !s->flow_load || !s->block) {
         free(key);
         return fail(e, E_MEMORY, "out of memory for %d commodities", ncom);
     }
@@ -175,7 +176,7 @@ double split_demand(struct split *s, const double *load)
     for (int32_t k = 0; k < s->ncom; k++) {
         s->com[k].load = 0;
         for (int64_t i = s->flow_at[k]; i < s->flow_at[k + 1]; i++)
-            s->com[k].load += load[s->flow[i]];
+            s->com[k].load += s->flow_load[i] = load[s->flow[i]];
     }
     for (int32_t f = 0; f < p->nflow; f++)
         if (problem_routed(p, f))

@@ -75,6 +75,7 @@ struct split {
     int32_t *block;        /* [end - own + 1]: commodities of a block */
     int64_t *flow_at;      /* [ncom + 1] */
     int32_t *flow;         /* flows of a commodity */
+    double *flow_load;     /* theirs, unscaled */
 
     struct way *way;
     int64_t nway, way_room;
@@ -146,6 +147,24 @@ double split_cost(const struct way *y, const double *price);
 int split_chunks(struct split *s, int64_t all, struct err *e);
 int split_pass(struct split *s, struct err *e);            /* every commodity moves once */
 int split_loads(struct split *s, int best, struct err *e); /* loads from (best) shares; top */
-int split_multipliers(struct split *s, struct err *e);     /* w <- v, by the owners of the arcs */
+void split_touch(struct split *s, int32_t a);              /* before a block changes load, r or price of an arc */
+void split_freeze(struct split *s);                        /* a block begins its chunk */
+void split_thaw(struct split *s);                          /* its changes go to delta, the frozen loads come back */
+/* Every block's changes on every rank; searched: as far as they do good together, for each block went to the best point
+ * of its own lines and several may have gone for the same arc. */
+int split_exchange(struct split *s, int searched, struct err *e);
+/* Chunk c of the n items of block b begins at this one; c = nchunk: n. */
+int64_t split_chunk(const struct split *s, int32_t b, int64_t n, int32_t c);
+int split_multipliers(struct split *s, struct err *e); /* w <- v, by the owners of the arcs */
+
+/* split_routes.c: records of paths on their way to rank 0. */
+struct bundle {
+    int32_t *word;
+    int64_t n, room;
+};
+int bundle_flows(struct bundle *b, const int32_t *flow, int64_t nflow, int32_t npath); /* opens a record */
+int bundle_path(struct bundle *b, double share, const struct way *y);                  /* npath times */
+/* Frees the bundle. rc: this rank's so far; all ranks call it. */
+int bundle_gather(struct split *s, struct bundle *b, int rc, struct routes **out, struct err *e);
 
 #endif
