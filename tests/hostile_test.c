@@ -262,7 +262,7 @@ static void damage_tree(struct value *root, struct arena *a, struct rng *r)
         }
         break;
     case 7:
-        if (v->kind == VALUE_INT)
+        if (v->kind == VALUE_INT && v->as.integer > INT64_MIN + 4 && v->as.integer < INT64_MAX - 4)
             v->as.integer += rng_below(r, 7) - 3;
         else if (v->kind == VALUE_BYTES && v->n > 0)
             v->as.bytes[rng_below(r, (int32_t)v->n)] ^= (char)(1 << rng_below(r, 8));
