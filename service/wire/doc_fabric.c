@@ -246,3 +246,21 @@ int doc_fabric(const struct value *v, struct fabric **out, struct err *e)
     names_free(names);
     return 0;
 }
+
+int doc_inline(struct value *v, const char *folder, struct arena *a, struct err *e)
+{
+    char path[PATH_MAX];
+    struct value *document;
+    for (int64_t i = 0; v->kind == VALUE_MAP && i < v->n; i++) {
+        struct pair *p = &v->as.pair[i];
+        if (strcmp(p->key, "fabric") != 0 || p->value->kind != VALUE_TEXT)
+            continue;
+        if (doc_fabric_path(p->value, folder, path, sizeof path, e) < 0 || doc_load(path, a, &document, e) < 0)
+            return -1;
+        const struct value *object = doc_fabric_object(document, e);
+        if (!object)
+            return fail_at(e, "%.200s: ", path);
+        *p->value = *object;
+    }
+    return 0;
+}
