@@ -1,6 +1,5 @@
 #include "solver/kernel/rates.h"
 #include "solver/kernel/heap.h"
-#include "solver/model/base.h"
 
 #include <assert.h>
 #include <math.h>
@@ -25,16 +24,16 @@ struct rates *rates_new(int64_t nsub, int64_t hops, int32_t narc)
 {
     if (nsub < 0 || nsub > INT32_MAX || hops < 0 || narc < 0)
         return NULL;
-    struct rates *r = array(1, sizeof *r);
+    struct rates *r = calloc(1, sizeof *r);
     if (!r)
         return NULL;
     r->nsub = nsub;
     r->hops = hops;
     r->narc = narc;
-    r->side = array(narc, sizeof *r->side);
-    r->first = array((int64_t)narc + 1, sizeof *r->first);
-    r->on = array(hops, sizeof *r->on);
-    r->heap = array(narc + nsub, sizeof *r->heap);
+    r->side = calloc((size_t)narc + 1, sizeof *r->side);
+    r->first = calloc((size_t)narc + 1, sizeof *r->first);
+    r->on = calloc((size_t)hops + 1, sizeof *r->on);
+    r->heap = calloc((size_t)(narc + nsub) + 1, sizeof *r->heap);
     if (r->side && r->first && r->on && r->heap)
         return r;
     rates_free(r);
