@@ -111,6 +111,29 @@ static int (*const conformance[])(struct comm *, void *, struct err *) = {
 };
 static const int NCHECK = sizeof conformance / sizeof *conformance;
 
+/* The program as a rank under mpiexec: every rank runs the list, the worst result is the exit status. */
+static int mpi_main(void)
+{
+    struct err e = { 0 };
+    struct comm *c = comm_mpi(&e);
+    if (!c) {
+        fprintf(stderr, "%s\n", e.text);
+        return 1;
+    }
+    int bad = 0;
+    for (int i = 0; i < NCHECK; i++)
+        if (conformance[i](c, NULL, &e) < 0) {
+            fprintf(stderr, "check %d: %s\n", i, e.text);
+            bad = 1;
+        }
+    if (comm_mpi(&e) || e.code != E_INTERNAL || !comm_launched())
+        bad = 1;
+    if (c->rank == 0)
+        printf("%d checks on %d ranks\n", NCHECK, c->size);
+    comm_free(c);
+    return bad;
+}
+
 static void test_self_conforms(void **state)
 {
     (void)state;
@@ -228,14 +251,36 @@ static void test_short_memory_reaches_all(void **state)
     CHECK(sim_run(4, &beyond, share_and_gather, NULL, NULL) == 0);
 }
 
-int main(void)
+static void test_launched_reads_the_environment(void **state)
 {
+    static const char *const sign[] = { "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK" };
+    (void)state;
+    CHECK(!comm_launched());
+    for (int i = 0; i < 3; i++) {
+        setenv(sign[i], "0", 1);
+        CHECK(comm_launched(), "%s", sign[i]);
+        unsetenv(sign[i]);
+    }
+    setenv("SLURM_NTASKS", "8", 1); /* a batch script: no step, so no world to join */
+    setenv("SLURM_STEP_NUM_TASKS", "1", 1);
+    CHECK(!comm_launched());
+    setenv("SLURM_STEP_NUM_TASKS", "8", 1);
+    CHECK(comm_launched());
+    unsetenv("SLURM_STEP_NUM_TASKS");
+    unsetenv("SLURM_NTASKS");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "mpi"))
+        return mpi_main();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_self_conforms),
         cmocka_unit_test(test_sim_conforms),
         cmocka_unit_test(test_a_failed_call_stops_everyone),
         cmocka_unit_test(test_a_different_call_is_named),
         cmocka_unit_test(test_short_memory_reaches_all),
+        cmocka_unit_test(test_launched_reads_the_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

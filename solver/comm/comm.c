@@ -8,6 +8,17 @@ void comm_free(struct comm *c)
         c->free(c);
 }
 
+int comm_launched(void)
+{
+    /* Open MPI's mpirun, any PMIx or PMI server, Hydra. A batch script has SLURM_NTASKS too, but no step of its own. */
+    static const char *const sign[] = { "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "MPI_LOCALRANKID" };
+    for (size_t i = 0; i < sizeof sign / sizeof *sign; i++)
+        if (getenv(sign[i]))
+            return 1;
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    return tasks && strtol(tasks, NULL, 10) > 1;
+}
+
 int comm_share(struct comm *c, char **data, int64_t *n, struct err *e)
 {
     int64_t size = c->rank == 0 ? *n : 0;

@@ -1,15 +1,9 @@
 #include "solver/kernel/rates.h"
-#include "solver/model/base.h"
+#include "solver/kernel/heap.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* One thing that can stop subflows: an arc (id < narc) at room / users, or subflow id - narc at its own ceiling. */
-struct stop {
-    double level;
-    int64_t id;
-};
 
 struct side {
     double room;   /* capacity left by the subflows whose rate is settled */
@@ -22,7 +16,7 @@ struct rates {
     struct side *side; /* [narc] */
     int64_t *first;    /* [narc + 1]: subflows over arc a are on[first[a] .. first[a + 1]) */
     int32_t *on;       /* [hops] */
-    struct stop *heap; /* [narc + nsub], smallest (level, id) first */
+    struct stop *heap; /* [narc + nsub]: id < narc: arc at room / users; else subflow id - narc at its own ceiling */
     int64_t nheap;
 };
 
@@ -30,16 +24,16 @@ struct rates *rates_new(int64_t nsub, int64_t hops, int32_t narc)
 {
     if (nsub < 0 || nsub > INT32_MAX || hops < 0 || narc < 0)
         return NULL;
-    struct rates *r = array(1, sizeof *r);
+    struct rates *r = calloc(1, sizeof *r);
     if (!r)
         return NULL;
     r->nsub = nsub;
     r->hops = hops;
     r->narc = narc;
-    r->side = array(narc, sizeof *r->side);
-    r->first = array((int64_t)narc + 1, sizeof *r->first);
-    r->on = array(hops, sizeof *r->on);
-    r->heap = array(narc + nsub, sizeof *r->heap);
+    r->side = calloc((size_t)narc + 1, sizeof *r->side);
+    r->first = calloc((size_t)narc + 1, sizeof *r->first);
+    r->on = calloc((size_t)hops + 1, sizeof *r->on);
+    r->heap = calloc((size_t)(narc + nsub) + 1, sizeof *r->heap);
     if (r->side && r->first && r->on && r->heap)
         return r;
     rates_free(r);
@@ -55,35 +49,6 @@ void rates_free(struct rates *r)
     free(r->on);
     free(r->heap);
     free(r);
-}
-
-static int before(const struct stop *a, const struct stop *b)
-{
-    return a->level < b->level || (!(b->level < a->level) && a->id < b->id);
-}
-
-static void sift_down(struct stop *heap, int64_t n, int64_t i)
-{
-    struct stop x = heap[i];
-    for (;;) {
-        int64_t c = 2 * i + 1;
-        if (c >= n)
-            break;
-        if (c + 1 < n && before(&heap[c + 1], &heap[c]))
-            c++;
-        if (!before(&heap[c], &x))
-            break;
-        heap[i] = heap[c];
-        i = c;
-    }
-    heap[i] = x;
-}
-
-static void pop(struct rates *r)
-{
-    r->heap[0] = r->heap[--r->nheap];
-    if (r->nheap > 0)
-        sift_down(r->heap, r->nheap, 0);
 }
 
 /* Which subflows cross each arc, as a counting sort; and every arc's full room. */
@@ -114,8 +79,7 @@ static void fill_heap(struct rates *r, int64_t nsub, const int64_t *at, const do
     for (int64_t i = 0; ceiling && i < nsub; i++)
         if (at[i] < at[i + 1] && ceiling[i] < INFINITY)
             r->heap[r->nheap++] = (struct stop){ ceiling[i], narc + i };
-    for (int64_t i = r->nheap / 2 - 1; i >= 0; i--)
-        sift_down(r->heap, r->nheap, i);
+    heap_make(r->heap, r->nheap);
 }
 
 static void settle(struct side *side, const int64_t *at, const int32_t *arc, int64_t i, double level, double *rate)
@@ -142,25 +106,24 @@ void rates_fill(struct rates *r, int64_t nsub, const int64_t *at, const int32_t 
     double last = 0;
     while (r->nheap > 0) {
         struct stop top = r->heap[0];
-        double level = fmax(top.level, last);
         if (top.id >= narc) {
-            pop(r);
+            heap_pop(r->heap, &r->nheap);
             if (rate[top.id - narc] < 0)
-                settle(r->side, at, arc, top.id - narc, last = level, rate);
+                settle(r->side, at, arc, top.id - narc, top.level, rate);
+            last = fmax(last, top.level);
             continue;
         }
         if (r->side[top.id].users == 0) {
-            pop(r);
+            heap_pop(r->heap, &r->nheap);
             continue;
         }
-        level = fmax(r->side[top.id].room / (double)r->side[top.id].users, last);
+        double level = fmax(r->side[top.id].room / (double)r->side[top.id].users, last);
         if (level > top.level && r->nheap > 1) {
-            r->heap[0].level = level;
-            sift_down(r->heap, r->nheap, 0);
+            heap_raise(r->heap, r->nheap, level);
             if (r->heap[0].id != top.id)
                 continue;
         }
-        pop(r);
+        heap_pop(r->heap, &r->nheap);
         last = level;
         for (int64_t k = r->first[top.id]; k < r->first[top.id + 1]; k++)
             if (rate[r->on[k]] < 0)

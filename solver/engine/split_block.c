@@ -1,0 +1,255 @@
+/* split_block: the moves of commodities between their ways, block by block on frozen loads plus the block's own
+ * changes, and the exchange of loads and multipliers.
+ *
+ * A pass is cut into chunks with one exchange after each: many small exchanges lose next to nothing against moving the
+ * commodities one after the other, one exchange a pass doubles the number of passes.
+ */
+#include "solver/engine/split_state.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOVES_PER_LEVEL = 1024, /* the augmented Lagrangian's level is solved for again after so many commodities */
+    EXCHANGES = 64,         /* a pass, where several blocks share the arcs */
+    MOST_EXCHANGES = 256,
+};
+
+static void touch(struct split *s, struct touched *t, int32_t a)
+{
+    if (t->mark[a] == t->round)
+        return;
+    t->mark[a] = t->round;
+    t->arc[t->n] = a;
+    t->load[t->n] = s->load[a];
+    t->price[t->n++] = s->price[a];
+}
+
+static void touch_none(struct touched *t, int32_t narc)
+{
+    t->n = 0;
+    if (++t->round == 0) { /* the counter came round: old marks would look new */
+        memset(t->mark, 0, (size_t)narc * sizeof *t->mark);
+        t->round = 1;
+    }
+}
+
+/* The arcs on which two ways differ become s->line_*: step -1 / cap where load leaves, +1 / cap where it arrives. */
+static int32_t difference(struct split *s, const struct way *from, const struct way *to)
+{
+    int32_t n = 0;
+    s->side_round += 2;
+    if (s->side_round < 2) {
+        memset(s->side, 0, (size_t)s->narc * sizeof *s->side);
+        s->side_round = 2;
+    }
+    for (int32_t i = 0; i < to->len; i++)
+        s->side[to->arc[i]] = s->side_round;
+    for (int32_t i = 0; i < from->len; i++) {
+        int32_t a = from->arc[i];
+        if (s->side[a] == s->side_round) {
+            s->side[a] = s->side_round + 1; /* on both: cancels */
+            continue;
+        }
+        s->line_arc[n] = a;
+        s->line_step[n++] = -s->icap[a];
+    }
+    for (int32_t i = 0; i < to->len; i++) {
+        int32_t a = to->arc[i];
+        if (s->side[a] == s->side_round + 1)
+            continue;
+        s->line_arc[n] = a;
+        s->line_step[n++] = s->icap[a];
+    }
+    for (int32_t i = 0; i < n; i++) {
+        s->line_w[i] = s->w[s->line_arc[i]];
+        s->line_r[i] = s->r[s->line_arc[i]];
+    }
+    return n;
+}
+
+/* From the dearest way that is used to the cheapest one, as far as the prices on the line say. */
+static void move(struct split *s, struct commodity *k)
+{
+    static const double equal = 1e-12; /* costs are sums of up to some hundred prices */
+    struct way *high = NULL, *low = NULL;
+    double most = 0, least = 0;
+    for (int32_t y = k->way; y >= 0; y = s->way[y].next) {
+        struct way *v = &s->way[y];
+        double c = way_cost(v, s->price);
+        if (!low || c < least) {
+            least = c;
+            low = v;
+        }
+        if (v->share > 0 && (!high || c > most)) {
+            most = c;
+            high = v;
+        }
+    }
+    if (high == low || !(most - least > equal * most))
+        return;
+    int32_t n = difference(s, high, low);
+    double all = k->load * high->share;
+    double x = prices_search(&s->rule, n, s->line_step, s->line_w, s->line_r, all);
+    if (!(x > 0))
+        return;
+    double share = x < all ? x / k->load : high->share;
+    high->share = x < all && high->share > share ? high->share - share : 0;
+    low->share += share;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t a = s->line_arc[i];
+        touch(s, &s->own_touch, a);
+        s->load[a] += fixed_of(x * s->line_step[i]);
+        s->r[a] = (double)s->load[a] / FIXED;
+        s->price[a] = rule_value(&s->rule, s->w[a], s->r[a]) * s->icap[a];
+    }
+}
+
+/* Commodities [begin, end) of one block; its changes go to delta, the frozen loads come back. */
+static void block_chunk(struct split *s, int32_t begin, int32_t end)
+{
+    struct touched *t = &s->own_touch;
+    touch_none(t, s->narc);
+    for (int32_t k = begin; k < end; k++)
+        if (s->com[k].nway > 1 && s->com[k].load > 0)
+            move(s, &s->com[k]);
+    for (int32_t i = 0; i < t->n; i++) {
+        int32_t a = t->arc[i];
+        touch(s, &s->all_touch, a);
+        s->delta[a] += s->load[a] - t->load[i];
+        s->load[a] = t->load[i];
+        s->r[a] = (double)s->load[a] / FIXED;
+        s->price[a] = t->price[i];
+    }
+}
+
+static void apply(struct split *s, int32_t a)
+{
+    if (s->delta[a] == 0)
+        return;
+    s->load[a] += s->delta[a];
+    s->delta[a] = 0;
+    s->r[a] = (double)s->load[a] / FIXED;
+    s->price[a] = rule_value(&s->rule, s->w[a], s->r[a]) * s->icap[a];
+}
+
+/* Every block's changes on every rank. One rank knows which arcs they are. */
+static int exchange(struct split *s, struct err *e)
+{
+    if (s->comm->size == 1) {
+        for (int32_t i = 0; i < s->all_touch.n; i++)
+            apply(s, s->all_touch.arc[i]);
+        return 0;
+    }
+    if (s->comm->sum(s->comm, s->delta, s->narc, e) < 0)
+        return -1;
+    for (int32_t a = 0; a < s->narc; a++)
+        apply(s, a);
+    return 0;
+}
+
+static void new_level(struct split *s)
+{
+    if (!s->rule.exponential)
+        s->level = s->rule.level = prices_level(s->narc, s->w, s->r, s->rule.rate, s->level);
+    prices_fill(&s->rule, s->narc, s->w, s->r, s->icap, s->price);
+}
+
+static void find_top(struct split *s)
+{
+    s->top = 0;
+    for (int32_t a = 0; a < s->narc; a++)
+        s->top = s->r[a] > s->top ? s->r[a] : s->top;
+}
+
+int block_pass(struct split *s, struct err *e)
+{
+    int32_t nchunk = s->nchunk, nown = s->end - s->own;
+    new_level(s);
+    for (int32_t c = 0; c < nchunk; c++) {
+        touch_none(&s->all_touch, s->narc);
+        for (int32_t b = 0; b < nown; b++) {
+            int64_t first = s->block[b], n = s->block[b + 1] - first;
+            block_chunk(s, (int32_t)(first + n * c / nchunk), (int32_t)(first + n * (c + 1) / nchunk));
+        }
+        if (exchange(s, e) < 0)
+            return -1;
+        int64_t before = s->most_moves * c / nchunk, after = s->most_moves * (c + 1) / nchunk;
+        if (!s->rule.exponential && before / MOVES_PER_LEVEL != after / MOVES_PER_LEVEL)
+            new_level(s);
+    }
+    find_top(s);
+    return 0;
+}
+
+/* Depends on the problem alone: largest is the number of commodities of the largest block, all that of all blocks. */
+void block_chunks(struct split *s, int64_t all, int64_t largest)
+{
+    int64_t n = (all + MOVES_PER_LEVEL - 1) / MOVES_PER_LEVEL;
+    if (s->pods->npod > 1 && n < EXCHANGES)
+        n = EXCHANGES;
+    n = n < largest ? n : largest;
+    n = n < MOST_EXCHANGES ? n : MOST_EXCHANGES;
+    s->nchunk = (int32_t)(n > 1 ? n : 1);
+    s->most_moves = all;
+}
+
+int block_loads(struct split *s, int best, struct err *e)
+{
+    struct touched *t = &s->own_touch;
+    double *sum = s->length; /* scratch, zero outside this loop's block */
+    memset(sum, 0, (size_t)s->narc * sizeof *sum);
+    memset(s->delta, 0, (size_t)s->narc * sizeof *s->delta);
+    for (int32_t b = 0; b < s->end - s->own; b++) {
+        touch_none(t, s->narc);
+        for (int32_t k = s->block[b]; k < s->block[b + 1]; k++)
+            for (int32_t y = s->com[k].way; y >= 0; y = s->way[y].next) {
+                const struct way *v = &s->way[y];
+                double x = s->com[k].load * (best ? v->best : v->share);
+                for (int32_t i = 0; x > 0 && i < v->len; i++) {
+                    touch(s, t, v->arc[i]);
+                    sum[v->arc[i]] += x * s->icap[v->arc[i]];
+                }
+            }
+        for (int32_t i = 0; i < t->n; i++) {
+            s->delta[t->arc[i]] += fixed_of(sum[t->arc[i]]);
+            sum[t->arc[i]] = 0;
+        }
+    }
+    if (s->comm->size > 1 && s->comm->sum(s->comm, s->delta, s->narc, e) < 0)
+        return -1;
+    for (int32_t a = 0; a < s->narc; a++) {
+        s->load[a] = s->delta[a];
+        s->delta[a] = 0;
+        s->r[a] = (double)s->load[a] / FIXED;
+    }
+    find_top(s);
+    return 0;
+}
+
+/* Cut arcs and dead arcs are rank 0's. */
+static int owns(const struct split *s, int32_t a)
+{
+    int32_t b = s->pods->arc[a];
+    return b < 0 ? s->comm->rank == 0 : b >= s->own && b < s->end;
+}
+
+int block_multipliers(struct split *s, struct err *e)
+{
+    if (!s->rule.exponential)
+        s->level = s->rule.level = prices_level(s->narc, s->w, s->r, s->rule.rate, s->level);
+    for (int32_t a = 0; a < s->narc; a++) {
+        double v = owns(s, a) && s->icap[a] > 0 ? rule_value(&s->rule, s->w[a], s->r[a]) : 0;
+        memcpy(&s->delta[a], &v, sizeof v);
+    }
+    if (s->comm->size > 1 && s->comm->sum(s->comm, s->delta, s->narc, e) < 0)
+        return -1;
+    double sum = 0;
+    memcpy(s->w, s->delta, (size_t)s->narc * sizeof *s->w);
+    memset(s->delta, 0, (size_t)s->narc * sizeof *s->delta);
+    for (int32_t a = 0; a < s->narc; a++)
+        sum += s->w[a];
+    for (int32_t a = 0; sum > 0 && a < s->narc; a++)
+        s->w[a] /= sum;
+    return 0;
+}
