@@ -101,7 +101,7 @@ static void find_ceilings(struct climb *c)
     }
 }
 
-struct climb *climb_new(const struct problem *p, const struct ways *w, struct cover *cover, struct colour *colour,
+struct climb *climb_new(const struct problem *p, const struct lanes *w, struct cover *cover, struct colour *colour,
                         struct err *e)
 {
     struct climb *c = array(1, sizeof *c);

@@ -16,7 +16,7 @@ enum climb_start { START_COLOUR, START_GREEDY, START_ORDER, START_BEST };
 
 struct climb {
     const struct problem *p; /* borrowed, like the next three */
-    const struct ways *w;
+    const struct lanes *w;
     struct cover *cover;
     struct colour *colour; /* NULL where the fabric has no such structure */
 
@@ -48,7 +48,7 @@ struct climb {
 };
 
 /* NULL on failure. */
-struct climb *climb_new(const struct problem *p, const struct ways *w, struct cover *cover, struct colour *colour,
+struct climb *climb_new(const struct problem *p, const struct lanes *w, struct cover *cover, struct colour *colour,
                         struct err *e);
 void climb_free(struct climb *c);
 

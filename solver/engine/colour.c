@@ -27,7 +27,7 @@ struct table {
 };
 
 struct colour {
-    const struct ways *w;
+    const struct lanes *w;
     int32_t *tier; /* [nnode] 1: leaves; 0: outside */
     int32_t *pod;  /* [nnode] component over tiers 1 and 2, named by its smallest node */
     struct table t[2];
@@ -48,7 +48,7 @@ struct colour {
 /* tier 1: switches with a NIC or at the end of a way; then hops from them. */
 static void find_tiers(struct colour *c, int32_t *queue)
 {
-    const struct ways *w = c->w;
+    const struct lanes *w = c->w;
     const struct fabric *g = w->problem->fabric;
     int32_t n = 0;
     for (int32_t a = 0; a < g->narc; a++)
@@ -80,7 +80,7 @@ static int32_t root_of(int32_t *parent, int32_t v)
 /* of[v] = smallest node of v's component over the arcs between the tiers low and low + 1. */
 static void components(const struct colour *c, int32_t low, int32_t *of)
 {
-    const struct ways *w = c->w;
+    const struct lanes *w = c->w;
     for (int32_t v = 0; v < w->nnode; v++)
         of[v] = v;
     for (int32_t k = 0; k < w->first[w->nnode]; k++) {
@@ -130,7 +130,7 @@ static int32_t number_keys(struct middle *m, int32_t n, int32_t *key)
 /* Most parallel arcs from one switch of tier low to one of the next tier, either way. */
 static int32_t most_cables(const struct colour *c, int32_t low)
 {
-    const struct ways *w = c->w;
+    const struct lanes *w = c->w;
     int32_t most = 1;
     for (int32_t v = 0; v < w->nnode; v++) {
         if (c->tier[v] != low && c->tier[v] != low + 1)
@@ -151,7 +151,7 @@ static int32_t most_cables(const struct colour *c, int32_t low)
 /* Enters the arcs from v (up) or into it (down, seen from the upper switch) under their colours. */
 static void enter_arcs(const struct colour *c, struct table *t, int32_t low, const int32_t *key, int32_t cables)
 {
-    const struct ways *w = c->w;
+    const struct lanes *w = c->w;
     for (int32_t v = 0; v < w->nnode; v++)
         for (int32_t k = w->first[v]; k < w->first[v + 1]; k++) {
             int32_t a = w->out[k], u = w->head[a], up = c->tier[v] == low && c->tier[u] == low + 1;
@@ -169,7 +169,7 @@ static void enter_arcs(const struct colour *c, struct table *t, int32_t low, con
 /* The table of rows in tier low and middles in tier low + 1. group NULL: one group. */
 static int build_table(struct colour *c, struct table *t, int32_t low, const int32_t *plane, const int32_t *group)
 {
-    const struct ways *w = c->w;
+    const struct lanes *w = c->w;
     int32_t n = 0, rc = -1;
     struct middle *m = array(w->nnode, sizeof *m);
     int32_t *key = array(w->nnode, sizeof *key);
@@ -207,7 +207,7 @@ out:
 /* Middles without a switch above them stand in no plane: their places are counted by group alone. */
 static void unplane(const struct colour *c, int32_t *plane)
 {
-    const struct ways *w = c->w;
+    const struct lanes *w = c->w;
     for (int32_t v = 0; v < w->nnode; v++) {
         int above = 0;
         for (int32_t k = w->first[v]; k < w->first[v + 1]; k++)
@@ -235,7 +235,7 @@ static int new_scratch(struct colour *c, int32_t nflow)
     return c->euler && c->unit && c->got && c->first && c->lower && c->mark && c->chain ? 0 : -1;
 }
 
-int colour_new(const struct ways *w, struct colour **out, struct err *e)
+int colour_new(const struct lanes *w, struct colour **out, struct err *e)
 {
     *out = NULL;
     struct colour *c = array(1, sizeof *c);
@@ -420,7 +420,7 @@ static void colour_edges(struct colour *c, struct table *t, int32_t n, int32_t n
 }
 
 /* 1 when the pair goes over tier 2 inside a pod, 2 when over tier 3 between pods, else 0. */
-static int kind_of(const struct colour *c, const struct way_pair *y)
+static int kind_of(const struct colour *c, const struct lane_pair *y)
 {
     if (y->row < 0 || c->tier[y->a] != 1 || c->tier[y->b] != 1)
         return 0;
@@ -439,7 +439,7 @@ static int32_t list_edges(struct colour *c, const struct eject *s, double size)
 {
     int32_t n = 0;
     for (int32_t g = 0; g < s->nunit; g++) {
-        const struct way_pair *y = &c->w->way[s->pair[g]];
+        const struct lane_pair *y = &c->w->way[s->pair[g]];
         if (!kind_of(c, y) || !(size_of(s, g) > .5 * size))
             continue;
         c->unit[n] = g;
@@ -447,7 +447,7 @@ static int32_t list_edges(struct colour *c, const struct eject *s, double size)
         c->end[1][n++] = c->t[0].row[y->b];
     }
     for (int32_t e = 0; e < n; e++) {
-        const struct way_pair *y = &c->w->way[s->pair[c->unit[e]]];
+        const struct lane_pair *y = &c->w->way[s->pair[c->unit[e]]];
         c->group[0][e] = y->a;
         c->group[1][e] = y->b;
         c->group[0][n + e] = c->pod[y->a];
@@ -488,7 +488,7 @@ static void place_between(struct colour *c, struct eject *s, int32_t n)
     for (int32_t e = 0; e < n; e++) {
         if (c->got[e] < 0)
             continue;
-        const struct way_pair *y = &c->w->way[s->pair[c->unit[e]]];
+        const struct lane_pair *y = &c->w->way[s->pair[c->unit[e]]];
         int32_t way[4] = { below->arc[0][(int64_t)below->row[y->a] * below->ncolour + c->lower[e]],
                            t->arc[0][cell(c, t, 0, e, c->got[e])], t->arc[1][cell(c, t, 1, e, c->got[e])],
                            below->arc[1][(int64_t)below->row[y->b] * below->ncolour + c->lower[e]] };

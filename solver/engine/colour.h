@@ -10,7 +10,7 @@
 struct colour;
 
 /* *out = NULL (and 0 returned) where the graph is no such fabric. w must outlive it. */
-int colour_new(const struct ways *w, struct colour **out, struct err *e);
+int colour_new(const struct lanes *w, struct colour **out, struct err *e);
 void colour_free(struct colour *c);
 
 /* Lifts every unit of s, then places those that get a colour under the present target. flow[nunit] of s. */

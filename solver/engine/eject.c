@@ -16,7 +16,7 @@ static const double WEIGHT_DECAY = .7;
 
 static int new_arrays(struct eject *s, int64_t nslot)
 {
-    int64_t nstate = (int64_t)s->w->nnode * (WAYS_SLACK + 1), n = s->nunit, m = s->narc;
+    int64_t nstate = (int64_t)s->w->nnode * (LANES_SLACK + 1), n = s->nunit, m = s->narc;
     s->cap = array(m, sizeof *s->cap);
     s->len = array(n, sizeof *s->len);
     s->arc = array(nslot, sizeof *s->arc);
@@ -46,7 +46,7 @@ static int new_arrays(struct eject *s, int64_t nslot)
                : -1;
 }
 
-struct eject *eject_new(const struct ways *w, int32_t nunit, const int32_t *pair, struct err *e)
+struct eject *eject_new(const struct lanes *w, int32_t nunit, const int32_t *pair, struct err *e)
 {
     struct eject *s = array(1, sizeof *s);
     if (!s)
@@ -246,10 +246,10 @@ static inline double added(const struct eject *s, int32_t a, double p, double q)
     return cost;
 }
 
-static double cheapest_listed(struct eject *s, const struct way_pair *y, double p, double q, int32_t avoid, double bound,
+static double cheapest_listed(struct eject *s, const struct lane_pair *y, double p, double q, int32_t avoid, double bound,
                               int32_t *len)
 {
-    const struct ways *w = s->w;
+    const struct lanes *w = s->w;
     int64_t best = -1;
     for (int64_t k = y->first; k < y->last; k++) {
         double cost = 0;
@@ -268,11 +268,11 @@ static double cheapest_listed(struct eject *s, const struct way_pair *y, double 
 }
 
 /* Reads the way back from state at the end node. */
-static void trace(struct eject *s, const struct way_pair *y, const uint16_t *dist, int32_t extra, int32_t len)
+static void trace(struct eject *s, const struct lane_pair *y, const uint16_t *dist, int32_t extra, int32_t len)
 {
     int32_t v = y->b;
     for (int32_t i = len - 1; i >= 0; i--) {
-        int32_t a = s->via[v * (WAYS_SLACK + 1) + extra], u = s->w->tail[a];
+        int32_t a = s->via[v * (LANES_SLACK + 1) + extra], u = s->w->tail[a];
         s->way[i] = a;
         extra -= dist[v] + 1 - dist[u];
         v = u;
@@ -281,16 +281,16 @@ static void trace(struct eject *s, const struct way_pair *y, const uint16_t *dis
 
 /* Cheapest way of a pair below bound that does not use arc avoid, into s->way; INFINITY when there is none. A walk over
  * (node, hops above the fewest) layer by layer: costs are positive, so the cheapest walk is a path. */
-static double cheapest(struct eject *s, const struct way_pair *y, double p, double q, int32_t avoid, double bound,
+static double cheapest(struct eject *s, const struct lane_pair *y, double p, double q, int32_t avoid, double bound,
                        int32_t *len)
 {
-    const struct ways *w = s->w;
+    const struct lanes *w = s->w;
     *len = 0;
     if (y->row < 0)
         return cheapest_listed(s, y, p, q, avoid, bound, len);
     if (y->a == y->b)
         return avoid < 0 && bound > 0 ? 0 : INFINITY;
-    enum { K = WAYS_SLACK + 1 };
+    enum { K = LANES_SLACK + 1 };
     const uint16_t *dist = w->dist + (int64_t)y->row * w->nnode;
     const int64_t *row_at = w->row_at && y->limit == y->hops ? w->row_at + (int64_t)y->row * (w->nnode + 1) : NULL;
     int32_t slack = y->limit - y->hops, found = -1, n = 0;

@@ -7,10 +7,10 @@
 #ifndef HEDDLE_EJECT_H
 #define HEDDLE_EJECT_H
 
-#include "solver/engine/ways.h"
+#include "solver/engine/lanes.h"
 
 struct eject {
-    const struct ways *w;
+    const struct lanes *w;
     int32_t nunit, narc;
     const int32_t *pair;   /* [nunit] pair of each unit; borrowed */
     const double *p, *q;   /* [nunit] borrowed, set by eject_target */
@@ -29,7 +29,7 @@ struct eject {
 
     int64_t step, *tabu; /* tabu[g]: unit g rests until this step */
 
-    /* cheapest way: state = node * (WAYS_SLACK + 1) + hops above the fewest */
+    /* cheapest way: state = node * (LANES_SLACK + 1) + hops above the fewest */
     double *cost;
     int32_t *via, *queue, *stamp, now;
     int32_t *way, *best_way; /* way[longest]: arcs found; best_way the best move's */
@@ -37,7 +37,7 @@ struct eject {
 };
 
 /* Room for every unit's longest way. w and pair must outlive it. NULL on short memory. */
-struct eject *eject_new(const struct ways *w, int32_t nunit, const int32_t *pair, struct err *e);
+struct eject *eject_new(const struct lanes *w, int32_t nunit, const int32_t *pair, struct err *e);
 void eject_free(struct eject *s);
 
 /* New p, q (borrowed) and capacities cap[a] = factor * fabric cap for all arcs; recounts every arc. Placed units stay. */

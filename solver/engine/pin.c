@@ -18,7 +18,7 @@ struct pin {
     struct comm *comm;
     const struct pin_goal *goal;
     const struct hooks *hooks;
-    struct ways *ways;
+    struct lanes *lanes;
     struct cover *cover;
     struct colour *colour;
     struct climb *climb;
@@ -323,9 +323,9 @@ static void report(const struct pin *s, int64_t round)
 static int prepare(struct pin *s, const struct pods *pods, struct err *e)
 {
     const struct problem *p = s->p;
-    s->ways = ways_new(p, e);
-    if (!s->ways || !(s->cover = cover_new(p, pods, e)) || colour_new(s->ways, &s->colour, e) < 0 ||
-        !(s->climb = climb_new(p, s->ways, s->cover, s->colour, e)))
+    s->lanes = lanes_new(p, e);
+    if (!s->lanes || !(s->cover = cover_new(p, pods, e)) || colour_new(s->lanes, &s->colour, e) < 0 ||
+        !(s->climb = climb_new(p, s->lanes, s->cover, s->colour, e)))
         return -1;
     s->climb->stop.ask = ask_stop;
     s->climb->stop.context = s;
@@ -381,7 +381,7 @@ int pin_solve(const struct problem *p, const struct pods *pods, struct comm *c, 
     climb_free(s.climb);
     colour_free(s.colour);
     cover_free(s.cover);
-    ways_free(s.ways);
+    lanes_free(s.lanes);
     free(s.efficiency);
     free(s.sorted);
     free(s.score);
