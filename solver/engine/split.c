@@ -17,7 +17,7 @@ static const double SPARSE = 1e-10; /* multipliers below this / arcs of their su
 static int new_arcs(struct split *s)
 {
     const struct fabric *f = s->p->fabric;
-    int64_t n = s->narc, line = 2 * ((int64_t)f->nnode + 1);
+    int64_t n = s->narc;
     s->icap = array(n, sizeof *s->icap);
     s->load = array(n, sizeof *s->load);
     s->r = array(n, sizeof *s->r);
@@ -27,13 +27,14 @@ static int new_arcs(struct split *s)
     s->proof = array(n, sizeof *s->proof);
     s->delta = array(n, sizeof *s->delta);
     s->side = array(n, sizeof *s->side);
-    s->line_arc = array(line, sizeof *s->line_arc);
-    s->line_step = array(line, sizeof *s->line_step);
-    s->line_w = array(line, sizeof *s->line_w);
-    s->line_r = array(line, sizeof *s->line_r);
+    s->line_arc = array(n, sizeof *s->line_arc);
+    s->line_step = array(n, sizeof *s->line_step);
+    s->line_w = array(n, sizeof *s->line_w);
+    s->line_r = array(n, sizeof *s->line_r);
+    s->dirty = array((n + 63) / 64, sizeof *s->dirty);
     s->slot = array((int64_t)s->pods->npod + SLOTS, sizeof *s->slot);
     if (!s->icap || !s->load || !s->r || !s->w || !s->price || !s->length || !s->proof || !s->delta || !s->side ||
-        !s->line_arc || !s->line_step || !s->line_w || !s->line_r || !s->slot)
+        !s->line_arc || !s->line_step || !s->line_w || !s->line_r || !s->dirty || !s->slot)
         return -1;
     for (int32_t a = 0; a < s->narc; a++)
         if (f->live[a]) {
@@ -66,11 +67,10 @@ void split_free(struct split *s)
         return;
     ways_free(s);
     core_free(&s->core);
-    free_touched(&s->own_touch);
-    free_touched(&s->all_touch);
+    free_touched(&s->touched);
     void *owned[] = { s->com,      s->block,     s->flow_at, s->flow,   s->trace, s->icap,  s->load,
                       s->r,        s->w,         s->price,   s->length, s->proof, s->delta, s->side,
-                      s->line_arc, s->line_step, s->line_w,  s->line_r, s->slot };
+                      s->line_arc, s->line_step, s->line_w,  s->line_r, s->slot,  s->dirty, s->moved };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(s);
@@ -78,7 +78,7 @@ void split_free(struct split *s)
 
 static int build(struct split *s, struct err *e)
 {
-    if (new_arcs(s) < 0 || new_touched(&s->own_touch, s->narc) < 0 || new_touched(&s->all_touch, s->narc) < 0)
+    if (new_arcs(s) < 0 || new_touched(&s->touched, s->narc) < 0)
         return fail(e, E_MEMORY, "out of memory for the prices of %d arcs", s->narc);
     if (core_new(s, e) < 0 || flows_merge(s, e) < 0)
         return -1;
@@ -91,17 +91,14 @@ static int build(struct split *s, struct err *e)
 /* The chunks of a pass, from the number of commodities in every block. */
 static int agree_on_chunks(struct split *s, struct err *e)
 {
-    int64_t all = 0, largest = 0;
+    int64_t all = 0;
     for (int32_t b = s->own; b < s->end; b++)
         s->slot[b] = s->block[b - s->own + 1] - s->block[b - s->own];
     if (s->comm->sum(s->comm, s->slot, s->pods->npod, e) < 0)
         return -1;
-    for (int32_t b = 0; b < s->pods->npod; b++) {
+    for (int32_t b = 0; b < s->pods->npod; b++)
         all += s->slot[b];
-        largest = s->slot[b] > largest ? s->slot[b] : largest;
-    }
-    block_chunks(s, all, largest);
-    return 0;
+    return comm_agree(s->comm, block_chunks(s, all, e), e);
 }
 
 struct split *split_new(const struct problem *p, const struct pods *pods, struct comm *c, struct err *e)

@@ -57,6 +57,12 @@ struct touched {
     uint32_t round;
 };
 
+/* Share that a block has moved between two ways. */
+struct transfer {
+    int32_t from, to;
+    double share;
+};
+
 struct split {
     const struct problem *p;
     const struct pods *pods;
@@ -81,16 +87,18 @@ struct split {
     double *r, *w, *price;  /* [narc] relative load, multiplier, price in use */
     double *length, *proof; /* [narc] price that is being evaluated; that of the best bound */
     int64_t *delta;         /* [narc] to be exchanged */
-    struct touched own_touch, all_touch;
+    struct touched touched;
+    uint64_t *dirty;        /* bit per arc: delta may be non-zero */
+    struct transfer *moved; /* moves since the last exchange */
+    int64_t nmoved;
     uint32_t *side; /* [narc] which arcs the dearest way uses; stamps */
     uint32_t side_round;
-    int32_t *line_arc; /* [2 x longest way]: the line of a move */
+    int32_t *line_arc; /* [narc] the line of a search: of a move, or of an exchange */
     double *line_step, *line_w, *line_r;
-    int64_t line_room;
     int64_t *slot; /* [npod + SLOTS] */
 
-    int32_t nchunk;     /* of a pass */
-    int64_t most_moves; /* commodities of all ranks */
+    int32_t nchunk; /* of a pass */
+    int64_t all;    /* commodities of all ranks */
 
     double unit;
     struct rule rule;
@@ -134,7 +142,7 @@ double ways_distance(struct split *s, const struct commodity *k, const double *l
 double way_cost(const struct way *y, const double *price);
 
 /* split_block.c */
-void block_chunks(struct split *s, int64_t all, int64_t largest);
+int block_chunks(struct split *s, int64_t all, struct err *e);
 int block_pass(struct split *s, struct err *e);            /* every commodity moves once */
 int block_loads(struct split *s, int best, struct err *e); /* loads from (best) shares; top */
 int block_multipliers(struct split *s, struct err *e);     /* w <- v, by the owners of the arcs */
