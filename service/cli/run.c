@@ -143,7 +143,8 @@ static int write_plan(const struct problem *p, const struct plan *plan, struct r
     return rc;
 }
 
-int run_job(struct comm *c, const struct run_job *job, const struct hooks *hooks, struct run_result *out, struct err *e)
+static int run(struct comm *c, const struct run_job *job, const struct hooks *hooks, struct run_result *out,
+               struct err *e)
 {
     struct problem *p = NULL;
     struct pods *pods = NULL;
@@ -176,5 +177,23 @@ int run_job(struct comm *c, const struct run_job *job, const struct hooks *hooks
     plan_free(plan);
     pods_free(pods);
     problem_free(p);
+    return rc;
+}
+
+/* A rank that waits for others is alive: whoever watches hears of it. The answer waits for the solver's own question.
+ */
+static void idle(void *context)
+{
+    const struct hooks *hooks = context;
+    hooks->stop(hooks->context);
+}
+
+int run_job(struct comm *c, const struct run_job *job, const struct hooks *hooks, struct run_result *out, struct err *e)
+{
+    struct hooks watched = hooks ? *hooks : (struct hooks){ NULL, NULL, NULL };
+    c->idle = watched.stop ? idle : NULL;
+    c->idle_context = &watched;
+    int rc = run(c, job, hooks, out, e);
+    c->idle = NULL;
     return rc;
 }
