@@ -5,7 +5,7 @@ heddle_test(queue LINK heddle_daemon -Wl,--wrap=array)
 heddle_test(store LINK heddle_daemon)
 heddle_test(world LINK heddle_daemon)
 heddle_test(config LINK heddle_daemon)
- #TODO #TODO #TODO target_compile_definitions(config_test PRIVATE HEDDLE_CONFIG_FILE="${CMAKE_SOURCE_DIR}/configs/heddled.conf")
+target_compile_definitions(config_test PRIVATE HEDDLE_CONFIG_FILE="${CMAKE_SOURCE_DIR}/configs/heddled.conf")
 
 add_executable(fake_world fake_world.c ${CMAKE_SOURCE_DIR}/service/cli/worker.c)
 target_link_libraries(fake_world PRIVATE heddle_bus heddle_wire heddle_mpi)
