@@ -143,7 +143,8 @@ static int write_plan(const struct problem *p, const struct plan *plan, struct r
     return rc;
 }
 
-int run_job(struct comm *c, const struct run_job *job, const struct hooks *hooks, struct run_result *out, struct err *e)
+static int run(struct comm *c, const struct run_job *job, const struct hooks *hooks, struct run_result *out,
+               struct err *e)
 {
     struct problem *p = NULL;
     struct pods *pods = NULL;
@@ -176,5 +177,14 @@ int run_job(struct comm *c, const struct run_job *job, const struct hooks *hooks
     plan_free(plan);
     pods_free(pods);
     problem_free(p);
+    return rc;
+}
+
+int run_job(struct comm *c, const struct run_job *job, const struct hooks *hooks, struct run_result *out, struct err *e)
+{
+    c->idle = hooks ? hooks->idle : NULL;
+    c->idle_context = hooks ? hooks->context : NULL;
+    int rc = run(c, job, hooks, out, e);
+    c->idle = NULL;
     return rc;
 }
