@@ -366,8 +366,8 @@ static void check_levels(const struct task *t, const char *what)
               "%s: level %d: bound %.9g, prices prove %.9g", what, i, l->proof.bound, (1 - held) / rising);
         if (l->proof.kind == CERT_NONE) {
             for (int32_t n = 0; n < l->njob; n++)
-                CHECK(p->kind == DEMAND_GBPS && t->efficiency[l->job[n]] == 1, "%s: level %d has no proof", what, i);
-        } else if (p->options.policy != PATHS_DISJOINT && t->efficiency[l->job[0]] != 1)
+                CHECK(p->kind == DEMAND_GBPS && t->efficiency[l->job[n]] > 1 - near, "%s: level %d has no proof", what, i);
+        } else if (p->options.policy != PATHS_DISJOINT && t->efficiency[l->job[0]] < 1 - near)
             CHECK(l->proof.bound <= l->efficiency * (1 + 1e-4), "%s: level %d: %.9g is not proven: %.9g", what, i,
                   l->efficiency, l->proof.bound);
         CHECK(l->njob > 0, "%s: level %d is empty", what, i);

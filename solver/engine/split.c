@@ -138,7 +138,7 @@ static void shift_unit(struct split *s, int k)
     s->claim *= f;
 }
 
-/* Demands in the unit in which the largest relative load of the present shares lies in [1, 2). */
+/* Demands in the unit in which the largest relative load of the present shares lies in [1, 2) or so. */
 static int start_unit(struct split *s, double sum, struct err *e)
 {
     enum { TRIES = 80, FAR = 30 };
@@ -155,7 +155,7 @@ static int start_unit(struct split *s, double sum, struct err *e)
         if (split_loads(s, 0, e) < 0)
             return -1;
         frexp(s->top, &k);
-        if (s->top >= 1 && s->top < 2)
+        if (s->top >= 0.9 && s->top < 2.1) /* rounding at either end must not send it back and forth */
             return 0;
         shift_unit(s, s->top > 1.0 / (1 << FAR) ? 1 - k : FAR);
     }
