@@ -13,13 +13,9 @@
 void *__real_array(int64_t n, size_t size);
 void *__wrap_array(int64_t n, size_t size);
 
-static int64_t array_calls, array_limit = -1; /* the call that fails outside of sim */
-
 void *__wrap_array(int64_t n, size_t size)
 {
-    if (sim_short() || array_calls++ == array_limit)
-        return NULL;
-    return __real_array(n, size);
+    return sim_short() ? NULL : __real_array(n, size);
 }
 
 /* One way through the public calls, and everything that came out of it, as bytes. */
@@ -366,7 +362,8 @@ static void check_levels(const struct task *t, const char *what)
               "%s: level %d: bound %.9g, prices prove %.9g", what, i, l->proof.bound, (1 - held) / rising);
         if (l->proof.kind == CERT_NONE) {
             for (int32_t n = 0; n < l->njob; n++)
-                CHECK(p->kind == DEMAND_GBPS && t->efficiency[l->job[n]] > 1 - near, "%s: level %d has no proof", what, i);
+                CHECK(p->kind == DEMAND_GBPS && t->efficiency[l->job[n]] > 1 - near, "%s: level %d has no proof", what,
+                      i);
         } else if (p->options.policy != PATHS_DISJOINT && t->efficiency[l->job[0]] < 1 - near)
             CHECK(l->proof.bound <= l->efficiency * (1 + 1e-4), "%s: level %d: %.9g is not proven: %.9g", what, i,
                   l->efficiency, l->proof.bound);
@@ -399,9 +396,271 @@ static void test_levels(void **state)
     }
 }
 
+/* A problem of one job from literal rows: links {from, to, gbps} (directed), flows {src, dst, gbps}. */
+static struct problem *literal(int32_t nnode, int32_t nlink, double (*link)[3], int32_t nflow, double (*flow)[3])
+{
+    struct err e;
+    struct fabric *f = fabric_new(nnode, nlink, &e);
+    CHECK(f, "memory");
+    for (int32_t i = 0; i < nlink; i++) {
+        f->link_from[i] = (int32_t)link[i][0];
+        f->link_to[i] = (int32_t)link[i][1];
+        f->link_gbps[i] = link[i][2];
+        f->link_directed[i] = 1;
+    }
+    CHECK(fabric_finish(f, &e) == 0, "%s", e.text);
+    struct problem *p = problem_new(f, 1, nflow, &e);
+    CHECK(p, "memory");
+    p->kind = DEMAND_GBPS;
+    p->options.objective = OBJ_MAX_UTILIZATION;
+    p->job_first[1] = nflow;
+    for (int32_t i = 0; i < nflow; i++) {
+        p->src[i] = (int32_t)flow[i][0];
+        p->dst[i] = (int32_t)flow[i][1];
+        p->demand[i] = flow[i][2];
+    }
+    CHECK(problem_finish(p, &e) == 0, "%s", e.text);
+    return p;
+}
+
+/* Known value, on as many pods and ranks as asked for. */
+static void check_literal(struct problem *p, double best, int32_t npod, int size, const char *what)
+{
+    struct pods *pods = nets_pods(p->fabric, npod);
+    struct task t = task_of(p, pods, 1e-6, 1);
+    task_run(&t, size, what);
+    check_value(&t, best, 2e-6, what);
+    task_clear(&t);
+    pods_free(pods);
+    problem_free(p);
+}
+
+static void test_degenerate(void **state)
+{
+    (void)state;
+    double none[1][3] = { { 0, 0, 0 } };
+    double far[4][3] = { { 0, 1, 1e-6 }, { 0, 1, 1e6 }, { 0, 2, 3e-6 }, { 2, 1, 1 } };
+    double five[2][3] = { { 0, 1, 5 }, { 1, 1, 7 } };
+    check_literal(literal(1, 0, none, 0, none), 0, 1, 1, "one node, no flow");
+    check_literal(literal(0, 0, none, 0, none), 0, 0, 2, "no node");
+    check_literal(literal(2, 1, (double[1][3]){ { 0, 1, 3 } }, 2, five), 5.0 / 3, 2, 4,
+                  "one arc, more ranks than pods");
+    check_literal(literal(2, 1, (double[1][3]){ { 0, 1, 3 } }, 1, (double[1][3]){ { 0, 1, 0 } }), 0, 1, 2,
+                  "zero demand");
+    check_literal(literal(3, 4, far, 1, five), 5 / (1e-6 + 1e6 + 3e-6), 2, 2, "capacities 1e-6 to 1e6");
+    check_literal(literal(3, 4, far, 1, (double[1][3]){ { 0, 2, 1e6 } }), 1e6 / 3e-6, 1, 1, "no way round a thin arc");
+    check_literal(literal(4, 2, (double[2][3]){ { 0, 1, 2 }, { 2, 3, 1 } }, 1, five), 2.5, 4, 3, "disconnected rest");
+    check_literal(literal(2, 3, (double[3][3]){ { 0, 1, 1 }, { 0, 1, 2 }, { 0, 1, 7 } }, 1, five), 0.5, 1, 1,
+                  "parallel");
+}
+
+/* Unreachable pairs and dead lists are refused by name. */
+static void test_refused(void **state)
+{
+    (void)state;
+    struct err e;
+    double link[2][3] = { { 0, 1, 1 }, { 1, 2, 1 } }, flow[2][3] = { { 0, 2, 1 }, { 2, 0, 1 } };
+    struct problem *p = literal(3, 2, link, 2, flow);
+    struct pods *pods = nets_pods(p->fabric, 1);
+    struct comm *c = comm_self(&e);
+    CHECK(c && !split_new(p, pods, c, &e) && e.code == E_INPUT, "unreachable");
+    CHECK(strstr(e.text, "jobs[0].flows[1]") && strstr(e.text, "node 2 to node 0"), "%s", e.text);
+    p->options.policy = PATHS_DISJOINT;
+    p->options.disjoint = 2;
+    CHECK(!split_new(p, pods, c, &e) && e.code == E_INPUT && strstr(e.text, "jobs[0].flows[1]"), "disjoint");
+    comm_free(c);
+    pods_free(pods);
+    problem_free(p);
+}
+
+/* Clos fabrics with all-to-all traffic: every spine carries the same, whatever the seed. */
+static void test_planted(void **state)
+{
+    (void)state;
+    for (int32_t nspine = 1; nspine <= 5; nspine += 2) {
+        int32_t nleaf = 4, nnic = 3, n = nleaf * nnic, i = 0;
+        struct fabric *f = referee_clos(nleaf, nspine, nnic, 100);
+        struct problem *p = problem_new(f, 1, n * n, NULL);
+        p->kind = DEMAND_GBPS;
+        p->options.objective = OBJ_MAX_UTILIZATION;
+        p->job_first[1] = n * n;
+        for (int32_t a = 0; a < n; a++)
+            for (int32_t b = 0; b < n; b++, i++) {
+                p->src[i] = nleaf + nspine + a;
+                p->dst[i] = nleaf + nspine + b;
+                p->demand[i] = 1;
+            }
+        CHECK(problem_finish(p, NULL) == 0, "clos");
+        double up = nnic * (n - nnic) / (100.0 * nspine), nic = (n - 1) / 100.0;
+        check_literal(p, up > nic ? up : nic, 3, 2, "clos");
+    }
+}
+
+struct heard {
+    int polls, stop_at, rows;
+    double value, bound;
+};
+
+static int stop_later(void *context)
+{
+    struct heard *h = context;
+    return ++h->polls > h->stop_at;
+}
+
+static void hear(void *context, const struct progress *row)
+{
+    struct heard *h = context;
+    CHECK(h->rows == 0 || (row->value <= h->value * (1 + 1e-12) && row->bound >= h->bound), "row %d", h->rows);
+    CHECK(row->round == h->rows && row->seconds >= 0 && row->bound <= row->value * (1 + 1e-9), "row %d", h->rows);
+    h->rows++;
+    h->value = row->value;
+    h->bound = row->bound;
+}
+
+/* A limit gives the best answer so far with its bound. */
+static void test_limits(void **state)
+{
+    (void)state;
+    static const enum split_end want[] = { SPLIT_ROUNDS, SPLIT_CANCELLED, SPLIT_DEADLINE, SPLIT_CANCELLED };
+    struct problem *p = random_problem(4);
+    struct pods *pods = nets_pods(p->fabric, 3);
+    double *load = loads_of(p);
+    for (int kind = 0; kind < 4; kind++) {
+        struct heard h = { .stop_at = kind == 1 ? 2 : kind == 3 ? 0 : 1000 };
+        struct hooks hooks = { &h, hear, stop_later };
+        struct task t = task_of(p, pods, 0, 1);
+        t.hooks = &hooks;
+        t.goal.rounds = kind == 0 ? 3 : 50;
+        t.goal.deadline = kind == 2 ? -1 : INFINITY;
+        task_run(&t, 1 + kind, "limits");
+        CHECK(t.result.end == want[kind], "kind %d: end %d", kind, t.result.end);
+        CHECK(kind != 0 || t.result.rounds == 3, "%lld rounds", (long long)t.result.rounds);
+        CHECK(kind != 1 || t.result.rounds == 2, "%lld rounds", (long long)t.result.rounds);
+        CHECK(h.rows == t.result.rounds + 1, "%d rows", h.rows);
+        double value = routes_value(p, t.routes, load, "limits");
+        CHECK(fabs(value - t.result.z) <= 1e-8 * value, "kind %d: z %g, routes %g", kind, t.result.z, value);
+        CHECK(t.result.bound <= proven(p, load, t.price) * (1 + 1e-9), "kind %d: bound %g", kind, t.result.bound);
+        CHECK(t.levels.routes && t.levels.nlevel >= 1 && t.efficiency[0] > 0, "kind %d: levels", kind);
+        task_clear(&t);
+    }
+    free(load);
+    pods_free(pods);
+    problem_free(p);
+}
+
+/* Every allocation fails once, alone and on the second of two ranks: an error everywhere, nothing lost. */
+static void test_memory(void **state)
+{
+    (void)state;
+    struct problem *p = random_problem(12);
+    struct pods *pods = nets_pods(p->fabric, 2);
+    for (int size = 1; size <= 2; size++) {
+        int passed = 0, failed = 0;
+        for (int64_t call = 0; !passed; call++) {
+            struct sim_script script = { .fault = SIM_SHORT, .rank = size - 1, .call = call };
+            struct sim_rank out[2];
+            struct task t = task_of(p, pods, 1e-3, 1);
+            passed = sim_run(size, &script, body, &t, out) == 0;
+            for (int i = 0; i < size && !passed; i++)
+                CHECK(out[i].rc < 0 && out[i].e.code == (i == size - 1 ? E_MEMORY : E_COMM),
+                      "call %lld: rank %d: %d %s", (long long)call, i, out[i].rc, out[i].e.text);
+            failed += !passed;
+            task_clear(&t);
+        }
+        CHECK(failed > 40, "only %d calls", failed);
+    }
+    pods_free(pods);
+    problem_free(p);
+}
+
+/* A rank whose call fails or that leaves ends everyone. */
+static void test_lost_ranks(void **state)
+{
+    (void)state;
+    struct problem *p = random_problem(12);
+    struct pods *pods = nets_pods(p->fabric, 3);
+    for (int64_t call = 0; call < 60; call += 3)
+        for (int fault = SIM_FAILS; fault <= SIM_LEAVES; fault++) {
+            struct sim_script script = { .fault = (enum sim_fault)fault, .rank = (int)(call % 3), .call = call };
+            struct sim_rank out[3];
+            struct task t = task_of(p, pods, 1e-3, 1);
+            CHECK(sim_run(3, &script, body, &t, out) < 0, "call %lld", (long long)call);
+            for (int i = 0; i < 3; i++)
+                CHECK(out[i].rc < 0 && out[i].e.code == E_COMM, "call %lld: rank %d: %d %s", (long long)call, i,
+                      out[i].rc, out[i].e.text);
+            task_clear(&t);
+        }
+    pods_free(pods);
+    problem_free(p);
+}
+
+static void check_known(struct problem *p, double best, const char *what)
+{
+    struct err e;
+    struct pods *pods = nets_pods(p->fabric, 4);
+    struct comm *c = comm_self(&e);
+    struct split *s = split_new(p, pods, c, &e);
+    double *load = loads_of(p);
+    struct split_goal goal = { 1e-3, 3000, INFINITY };
+    struct split_result r;
+    struct routes *routes;
+    CHECK(s && split_run(s, load, &goal, NULL, &r, &e) == 0 && split_routes(s, &routes, &e) == 0, "%s: %s", what,
+          e.text);
+    double value = routes_value(p, routes, load, what), bound = proven(p, load, r.price);
+    print_message("%s: %.8f, bound %.8f, known %.8f, %lld rounds\n", what, r.z, r.bound, best, (long long)r.rounds);
+    CHECK(r.end == SPLIT_GAP && r.z <= best * 1.001 && r.z >= best * (1 - 1e-6), "%s: z %.9g", what, r.z);
+    CHECK(r.bound >= best * 0.999 && r.bound <= best * (1 + 1e-6), "%s: bound %.9g", what, r.bound);
+    CHECK(fabs(value - r.z) <= 1e-8 * value && bound >= r.bound * (1 - 1e-9), "%s: %.9g %.9g", what, value, bound);
+    free(load);
+    routes_free(routes);
+    split_free(s);
+    comm_free(c);
+    pods_free(pods);
+    problem_free(p);
+}
+
+static void test_public(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        double best; /* data/mmcf/mlu_optimal.csv */
+    } row[] = { { "grid/grid1", 0.67529586 },      { "grid/grid2", 0.83843492 },     { "grid/grid3", 0.34748428 },
+                { "grid/grid4", 0.66418743 },      { "grid/grid5", 0.41526644 },     { "planar/planar30", 0.47169811 },
+                { "planar/planar50", 0.58343949 }, { "planar/planar100", 0.5218712 } };
+    char name[200];
+    if (!shared_file("data/mmcf/mlu_optimal.csv")) {
+        print_message("no public instances beside the checkout: skipped\n");
+        skip();
+    }
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        snprintf(name, sizeof name, "data/mmcf/commalab_%s", row[i].file);
+        struct problem *p = nets_commalab(shared_file(name));
+        p->options.objective = OBJ_MAX_UTILIZATION;
+        check_known(p, row[i].best, row[i].file);
+    }
+    for (int i = 0; i < 2; i++) { /* te/ncflow_instances/known_values.csv, min_mlu */
+        char file[3][1024];
+        const char *net = i ? "Colt" : "Deltacom", *part[] = { ".edges", "_gravity_8_mlu.tm", ".paths4" };
+        for (int k = 0; k < 3; k++) {
+            snprintf(name, sizeof name, "data/te/ncflow_instances/%s%s", net, part[k]);
+            const char *path = shared_file(name);
+            CHECK(path, "%s", name);
+            snprintf(file[k], sizeof file[k], "%s", path ? path : "");
+        }
+        struct problem *p = nets_te(file[0], file[1], file[2]);
+        p->options.objective = OBJ_MAX_UTILIZATION;
+        check_known(p, i ? 0.7221125 : 0.6601022, net);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_programs), cmocka_unit_test(test_ranks),
-                                        cmocka_unit_test(test_levels) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_degenerate), cmocka_unit_test(test_refused), cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_programs),   cmocka_unit_test(test_ranks),   cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_limits),     cmocka_unit_test(test_memory),  cmocka_unit_test(test_lost_ranks),
+        cmocka_unit_test(test_public),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
