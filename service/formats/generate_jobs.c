@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_RAILS = 64 };
+
 struct host {
     int32_t site, pod, leaf, nic0; /* fabric order; nic0 is its lowest node */
     int32_t first, n;              /* its NICs: nic[first .. first + n), by rail */
     int32_t used;                  /* taken from the front */
-    uint64_t rails;                /* bit per rail number 0 to 63 */
+    uint64_t rails;                /* bit i: it has rail_number[i] */
 };
 
 /* A host's place in the order of taking. */
@@ -30,11 +32,12 @@ struct placer {
     const struct generate *g;
     struct fabric *f;
     int32_t nhost, nnic, ngroup;
-    struct host *host;   /* in fabric order */
-    int32_t *nic;        /* [nnic] nodes, host by host */
-    struct turn *turn;   /* [nhost] */
-    struct group *group; /* [ngroup] */
-    uint64_t rails;      /* what a complete host has */
+    struct host *host;                        /* in fabric order */
+    int32_t *nic;                             /* [nnic] nodes, host by host */
+    struct turn *turn;                        /* [nhost] */
+    struct group *group;                      /* [ngroup] */
+    int32_t nnumber, rail_number[MOST_RAILS]; /* the lowest rail numbers in use, ascending */
+    uint64_t rails;                           /* what a complete host has: bits as in struct host */
     int32_t nrail;
     int32_t *member; /* [nnic] ranks of the job at hand: indices of nic, or of host */
 
@@ -104,6 +107,24 @@ static void count_hosts(struct placer *p, int32_t *of, int32_t *at)
         }
 }
 
+/* Rail numbers may be PCI bus numbers (ibp220s0); a host has few of them, so each is inserted in place. */
+static void number_rails(struct placer *p)
+{
+    for (int32_t v = 0; v < p->f->nnode; v++) {
+        int32_t rail = p->f->node_rail[v], i = p->nnumber - 1;
+        if (!usable(p->f, v) || rail < 0)
+            continue;
+        while (i >= 0 && p->rail_number[i] > rail)
+            i--;
+        if ((i >= 0 && p->rail_number[i] == rail) || i + 1 == MOST_RAILS)
+            continue;
+        p->nnumber += p->nnumber < MOST_RAILS;
+        for (int32_t k = p->nnumber - 1; k > i + 1; k--)
+            p->rail_number[k] = p->rail_number[k - 1];
+        p->rail_number[i + 1] = rail;
+    }
+}
+
 /* Sorts the hosts, then lays their NICs out in that order; few NICs per host, so they are inserted in place. */
 static void order_hosts(struct placer *p, int32_t *of, int32_t *at)
 {
@@ -121,8 +142,9 @@ static void order_hosts(struct placer *p, int32_t *of, int32_t *at)
         for (; i > h->first && f->node_rail[p->nic[i - 1]] > f->node_rail[v]; i--)
             p->nic[i] = p->nic[i - 1];
         p->nic[i] = v;
-        if (f->node_rail[v] >= 0 && f->node_rail[v] < 64)
-            h->rails |= (uint64_t)1 << f->node_rail[v];
+        for (int32_t r = 0; r < p->nnumber; r++)
+            if (p->rail_number[r] == f->node_rail[v])
+                h->rails |= (uint64_t)1 << r;
     }
     for (int32_t h = 0; h < p->nhost; h++)
         p->host[h].used = 0;
@@ -281,11 +303,11 @@ static int32_t nic_on_rail(const struct placer *p, const struct host *h, int32_t
 /* member holds hosts; node[n] is scratch. S / L on each of L rings of N hosts: 2 (N - 1) / N of it per edge. */
 static int expand_hierarchical(struct placer *p, int32_t n, int32_t *node, double bytes, struct err *e)
 {
-    for (int32_t r = 0; r < 64; r++) {
+    for (int32_t r = 0; r < p->nnumber; r++) {
         if (!(p->rails >> r & 1))
             continue;
         for (int32_t i = 0; i < n; i++)
-            node[i] = nic_on_rail(p, &p->host[p->member[i]], r);
+            node[i] = nic_on_rail(p, &p->host[p->member[i]], p->rail_number[r]);
         if (add_ring(p, node, n, 2.0 * (n - 1) / n * bytes / p->nrail, e) < 0)
             return -1;
     }
@@ -349,6 +371,7 @@ static int prepare(struct placer *p, struct err *e)
         rc = fail(e, E_MEMORY, "out of memory to place jobs on %d nodes", p->f->nnode);
     if (rc == 0) {
         count_hosts(p, of, at);
+        number_rails(p);
         order_hosts(p, of, at);
         choose_rails(p);
         order_turns(p);
