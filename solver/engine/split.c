@@ -5,10 +5,11 @@
 #include <string.h>
 
 enum {
-    SWITCH_ROUND = 40, /* from exponential prices to the augmented Lagrangian at the latest */
-    RENEW_ROUNDS = 32, /* loads are summed afresh from the shares, against the drift of 2^-41 a move */
+    SWITCH_ROUND = 400, /* from exponential prices to the augmented Lagrangian at the latest */
+    CRAWL_ROUNDS = 4,   /* a gap that is not below CRAWL times that of so many rounds before crawls */
+    RENEW_ROUNDS = 32,  /* loads are summed afresh from the shares, against the drift of 2^-41 a move */
 };
-static const double SWITCH_GAP = 0.01;
+static const double SWITCH_GAP = 0.01, CRAWL_GAP = 0.3, CRAWL = 0.75; /* below CRAWL_GAP a crawl is reason to switch */
 static const double WARM_GAP = 0.2; /* above it old multipliers are dropped for exponential prices */
 static const double RATE = 20;      /* first penalty, in 1 / value; 3 does as well */
 static const double BALANCE = 1.25; /* its factor when one side of the gap is twice the other */
@@ -253,10 +254,22 @@ static void keep_if_best(struct split *s)
         s->way[y].best = s->way[y].share;
 }
 
+/* Exponential prices are the best start, and best while paths are missing; near the end they crawl. */
+static int exhausted(struct split *s, int64_t round)
+{
+    double gap = gap_of(s);
+    int crawls = 0;
+    if (round % CRAWL_ROUNDS == 0) {
+        crawls = gap < CRAWL_GAP && gap > CRAWL * s->mark;
+        s->mark = gap;
+    }
+    return gap < SWITCH_GAP || crawls || round >= SWITCH_ROUND;
+}
+
 /* The penalty of this round: sharper with the gap, or balanced between the two sides of it. */
 static int new_rule(struct split *s, int64_t round, struct err *e)
 {
-    if (s->rule.exponential && (gap_of(s) < SWITCH_GAP || round >= SWITCH_ROUND)) {
+    if (s->rule.exponential && exhausted(s, round)) {
         if (split_multipliers(s, e) < 0)
             return -1;
         s->rule = (struct rule){ .rate = RATE / s->value, .level = s->top };
@@ -304,6 +317,7 @@ static int start(struct split *s, const double *load, struct err *e)
     double sum = split_demand(s, load);
     s->rounds = 0;
     s->value = s->bound = s->claim = 0;
+    s->mark = 1;
     memset(s->proof, 0, (size_t)s->narc * sizeof *s->proof);
     if (!(sum > 0)) {
         s->unit = 1;

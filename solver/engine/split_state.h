@@ -107,6 +107,7 @@ struct split {
     double level;        /* of the augmented Lagrangian */
     double top;          /* largest relative load now */
     double value, bound; /* best: of shares and of prices, in units */
+    double mark;         /* gap some rounds ago */
     double claim;        /* what plain distances prove, where the policy's own prove more; else bound */
     double warm;         /* penalty times value that an earlier run ended with, 0: no multipliers from it */
     int64_t rounds;      /* of this run */
