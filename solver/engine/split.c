@@ -32,10 +32,11 @@ static int new_arcs(struct split *s)
     s->line_step = array(n, sizeof *s->line_step);
     s->line_w = array(n, sizeof *s->line_w);
     s->line_r = array(n, sizeof *s->line_r);
+    s->line_v = array(n, sizeof *s->line_v);
     s->dirty = array((n + 63) / 64, sizeof *s->dirty);
     s->slot = array((int64_t)s->pods->npod + SLOTS, sizeof *s->slot);
     if (!s->icap || !s->load || !s->r || !s->w || !s->price || !s->length || !s->proof || !s->delta || !s->side ||
-        !s->line_arc || !s->line_step || !s->line_w || !s->line_r || !s->dirty || !s->slot)
+        !s->line_arc || !s->line_step || !s->line_w || !s->line_r || !s->line_v || !s->dirty || !s->slot)
         return -1;
     for (int32_t a = 0; a < s->narc; a++)
         if (f->live[a]) {
@@ -69,9 +70,9 @@ void split_free(struct split *s)
     split_ways_free(s);
     split_core_free(&s->core);
     free_touched(&s->touched);
-    void *owned[] = { s->com,    s->block,  s->flow_at, s->flow,  s->trace, s->icap,     s->load,     s->r,
-                      s->w,      s->price,  s->length,  s->proof, s->delta, s->side,     s->line_arc, s->line_step,
-                      s->line_w, s->line_r, s->slot,    s->dirty, s->moved, s->flow_load };
+    void *owned[] = { s->com,    s->block,  s->flow_at, s->flow,  s->trace, s->icap,      s->load,     s->r,
+                      s->w,      s->price,  s->length,  s->proof, s->delta, s->side,      s->line_arc, s->line_step,
+                      s->line_w, s->line_r, s->slot,    s->dirty, s->moved, s->flow_load, s->line_v };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(s);

@@ -75,7 +75,6 @@ static int32_t difference(struct split *s, const struct way *from, const struct 
  * costs before, 0 when there was nothing to move. Nothing moves below least_spread. */
 static double move(struct split *s, struct commodity *k, double least_spread)
 {
-    static const double equal = 1e-12; /* costs are sums of up to some hundred prices */
     int32_t from = -1, to = -1;
     double most = 0, least = 0;
     for (int32_t y = k->way; y >= 0; y = s->way[y].next) {
@@ -90,11 +89,11 @@ static double move(struct split *s, struct commodity *k, double least_spread)
         }
     }
     struct way *high = &s->way[from], *low = &s->way[to];
-    if (from == to || !(most - least > equal * most) || most - least < least_spread)
+    if (from == to || !(most - least > s->equal * most) || most - least < least_spread)
         return 0;
     int32_t n = difference(s, high, low);
     double all = k->load * high->share;
-    double x = prices_search(&s->rule, n, s->line_step, s->line_w, s->line_r, all);
+    double x = prices_search(&s->rule, n, s->line_step, s->line_w, s->line_r, s->line_v, all);
     if (!(x > 0))
         return 0;
     double share = x < all ? x / k->load : high->share;
@@ -171,7 +170,9 @@ int split_exchange(struct split *s, int searched, struct err *e)
     if (s->comm->size > 1 && s->comm->sum(s->comm, s->delta, s->narc, e) < 0)
         return -1;
     int32_t n = changed(s);
-    double part = searched && s->pods->npod > 1 ? prices_search(&s->rule, n, s->line_step, s->line_w, s->line_r, 1) : 1;
+    double part = searched && s->pods->npod > 1
+                      ? prices_search(&s->rule, n, s->line_step, s->line_w, s->line_r, s->line_v, 1)
+                      : 1;
     for (int32_t i = 0; i < n; i++) {
         int32_t a = s->line_arc[i];
         s->load[a] += part < 1 ? fixed_of(part * s->line_step[i]) : s->delta[a];
@@ -219,6 +220,9 @@ static int64_t chunk_begin(const struct split *s, int32_t b, int32_t c)
 
 int split_pass(struct split *s, struct err *e)
 {
+    /* Exponential prices are never quite equal; a spread far below the gap is not worth a move. The augmented
+     * Lagrangian ends in equal costs, which are sums of up to some hundred prices. */
+    s->equal = s->rule.exponential ? fmax(1e-12, 0.02 * (s->value - s->bound) / s->value) : 1e-12;
     new_level(s);
     for (int32_t c = 0; c < s->nchunk; c++) {
         for (int32_t b = s->own; b < s->end; b++)
