@@ -87,6 +87,7 @@ struct split {
     int64_t *load;          /* [narc] relative, 2^-40 */
     double *r, *w, *price;  /* [narc] relative load, multiplier, price in use */
     double *length, *proof; /* [narc] price that is being evaluated; that of the best bound */
+    double *plain;          /* [narc] disjoint: that of the best bound by plain distances */
     int64_t *delta;         /* [narc] to be exchanged */
     struct touched touched;
     uint64_t *dirty;        /* bit per arc: delta may be non-zero */
