@@ -1,4 +1,4 @@
-#include "solver/engine/split_state.h"
+#include "solver/engine/split_inner.h"
 
 #include <math.h>
 #include <stdlib.h>

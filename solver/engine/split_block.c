@@ -4,7 +4,7 @@
  * A pass is cut into chunks with one exchange after each: many small exchanges lose next to nothing against moving the
  * commodities one after the other, one exchange a pass doubles the number of passes.
  */
-#include "solver/engine/split_state.h"
+#include "solver/engine/split_inner.h"
 
 #include <math.h>
 #include <string.h>

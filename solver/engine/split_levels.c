@@ -6,7 +6,7 @@
  * multipliers of the one before. A job of the level is frozen when D_j is so large that the slack of the bound would
  * not lift it.
  */
-#include "solver/engine/split_state.h"
+#include "solver/engine/split_inner.h"
 
 #include <math.h>
 #include <stdlib.h>
