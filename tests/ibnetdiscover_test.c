@@ -243,7 +243,7 @@ static void test_wrong_dumps_are_refused(void **state)
           "dump:15: \"S-0002\"[2] has a cable to \"H-001b\"[1], but that node (line 36)" },
         { "[32]", "[32]", "[31]", "dump:11: port 31 of \"S-0001\" stands on line 10 already" },
         { "Switch\t40 \"S-0002\"", "S-0002", "S-0001", "dump:13: node \"S-0001\" stands on line 6 already" },
-        { "[3]", "\"H-000c\"", "\"H-000c", "dump:9: port 3: no [number] behind peer" },
+        { "[3]", "\"H-000c\"", "\"H-000c", "dump:9: port 3: no peer in quotes" },
         { "[3]", "\"H-000c\"", "H-000c", "dump:9: " },
         { "[3]", "[3]", "[3", "dump:9: " },
         { "[3]", "[3]", "[x3]", "dump:9: neither a node nor a port: [x3]" },
