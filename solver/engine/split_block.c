@@ -15,8 +15,9 @@ enum {
     MOST_EXCHANGES = 256,
 };
 
-static void touch(struct split *s, struct touched *t, int32_t a)
+void split_touch(struct split *s, int32_t a)
 {
+    struct touched *t = &s->touched;
     if (t->mark[a] == t->round)
         return;
     t->mark[a] = t->round;
@@ -25,11 +26,12 @@ static void touch(struct split *s, struct touched *t, int32_t a)
     t->price[t->n++] = s->price[a];
 }
 
-static void touch_none(struct touched *t, int32_t narc)
+void split_freeze(struct split *s)
 {
+    struct touched *t = &s->touched;
     t->n = 0;
     if (++t->round == 0) { /* the counter came round: old marks would look new */
-        memset(t->mark, 0, (size_t)narc * sizeof *t->mark);
+        memset(t->mark, 0, (size_t)s->narc * sizeof *t->mark);
         t->round = 1;
     }
 }
@@ -72,21 +74,21 @@ static int32_t difference(struct split *s, const struct way *from, const struct 
 static void move(struct split *s, struct commodity *k)
 {
     static const double equal = 1e-12; /* costs are sums of up to some hundred prices */
-    struct way *high = NULL, *low = NULL;
+    int32_t from = -1, to = -1;
     double most = 0, least = 0;
     for (int32_t y = k->way; y >= 0; y = s->way[y].next) {
-        struct way *v = &s->way[y];
-        double c = way_cost(v, s->price);
-        if (!low || c < least) {
+        double c = split_cost(&s->way[y], s->price);
+        if (to < 0 || c < least) {
             least = c;
-            low = v;
+            to = y;
         }
-        if (v->share > 0 && (!high || c > most)) {
+        if (s->way[y].share > 0 && (from < 0 || c > most)) {
             most = c;
-            high = v;
+            from = y;
         }
     }
-    if (high == low || !(most - least > equal * most))
+    struct way *high = &s->way[from], *low = &s->way[to];
+    if (from == to || !(most - least > equal * most))
         return;
     int32_t n = difference(s, high, low);
     double all = k->load * high->share;
@@ -94,57 +96,85 @@ static void move(struct split *s, struct commodity *k)
     if (!(x > 0))
         return;
     double share = x < all ? x / k->load : high->share;
-    high->share = x < all && high->share > share ? high->share - share : 0;
+    share = share < high->share ? share : high->share;
+    high->share -= share;
     low->share += share;
+    s->moved[s->nmoved++] = (struct transfer){ from, to, share };
     for (int32_t i = 0; i < n; i++) {
         int32_t a = s->line_arc[i];
-        touch(s, &s->own_touch, a);
+        split_touch(s, a);
         s->load[a] += fixed_of(x * s->line_step[i]);
         s->r[a] = (double)s->load[a] / FIXED;
         s->price[a] = rule_value(&s->rule, s->w[a], s->r[a]) * s->icap[a];
     }
 }
 
-/* Commodities [begin, end) of one block; its changes go to delta, the frozen loads come back. */
-static void block_chunk(struct split *s, int32_t begin, int32_t end)
+void split_thaw(struct split *s)
 {
-    struct touched *t = &s->own_touch;
-    touch_none(t, s->narc);
-    for (int32_t k = begin; k < end; k++)
-        if (s->com[k].nway > 1 && s->com[k].load > 0)
-            move(s, &s->com[k]);
+    struct touched *t = &s->touched;
     for (int32_t i = 0; i < t->n; i++) {
         int32_t a = t->arc[i];
-        touch(s, &s->all_touch, a);
         s->delta[a] += s->load[a] - t->load[i];
+        s->dirty[a / 64] |= (uint64_t)1 << a % 64;
         s->load[a] = t->load[i];
         s->r[a] = (double)s->load[a] / FIXED;
         s->price[a] = t->price[i];
     }
 }
 
-static void apply(struct split *s, int32_t a)
+/* Commodities [begin, end) of one block. */
+static void block_chunk(struct split *s, int64_t begin, int64_t end)
 {
-    if (s->delta[a] == 0)
-        return;
-    s->load[a] += s->delta[a];
-    s->delta[a] = 0;
-    s->r[a] = (double)s->load[a] / FIXED;
-    s->price[a] = rule_value(&s->rule, s->w[a], s->r[a]) * s->icap[a];
+    split_freeze(s);
+    for (int64_t k = begin; k < end; k++)
+        if (s->com[k].nway > 1 && s->com[k].load > 0)
+            move(s, &s->com[k]);
+    split_thaw(s);
 }
 
-/* Every block's changes on every rank. One rank knows which arcs they are. */
-static int exchange(struct split *s, struct err *e)
+/* The arcs that the blocks have changed, in ascending order, as the line from the frozen loads to the new ones. */
+static int32_t changed(struct split *s)
 {
-    if (s->comm->size == 1) {
-        for (int32_t i = 0; i < s->all_touch.n; i++)
-            apply(s, s->all_touch.arc[i]);
-        return 0;
+    int32_t n = 0;
+    for (int32_t i = 0; i < (s->narc + 63) / 64; i++) {
+        uint64_t bits = s->comm->size > 1 ? ~(uint64_t)0 : s->dirty[i]; /* one rank knows which arcs they are */
+        s->dirty[i] = 0;
+        for (; bits; bits &= bits - 1) {
+            int32_t a = 64 * i + __builtin_ctzll(bits);
+            if (a >= s->narc)
+                break;
+            if (s->delta[a] == 0)
+                continue;
+            s->line_arc[n] = a;
+            s->line_step[n] = (double)s->delta[a] / FIXED;
+            s->line_w[n] = s->w[a];
+            s->line_r[n++] = s->r[a];
+        }
     }
-    if (s->comm->sum(s->comm, s->delta, s->narc, e) < 0)
+    return n;
+}
+
+int split_exchange(struct split *s, int searched, struct err *e)
+{
+    if (s->comm->size > 1 && s->comm->sum(s->comm, s->delta, s->narc, e) < 0)
         return -1;
-    for (int32_t a = 0; a < s->narc; a++)
-        apply(s, a);
+    int32_t n = changed(s);
+    double part = searched && s->pods->npod > 1 ? prices_search(&s->rule, n, s->line_step, s->line_w, s->line_r, 1) : 1;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t a = s->line_arc[i];
+        s->load[a] += part < 1 ? fixed_of(part * s->line_step[i]) : s->delta[a];
+        s->delta[a] = 0;
+        s->r[a] = (double)s->load[a] / FIXED;
+        s->price[a] = rule_value(&s->rule, s->w[a], s->r[a]) * s->icap[a];
+    }
+    for (int64_t i = 0; i < s->nmoved && part < 1; i++) {
+        const struct transfer *t = &s->moved[i];
+        double back = (1 - part) * t->share;
+        back = back < s->way[t->to].share ? back : s->way[t->to].share;
+        s->way[t->to].share -= back;
+        s->way[t->from].share += back;
+    }
+    s->nmoved = 0;
     return 0;
 }
 
@@ -162,19 +192,28 @@ static void find_top(struct split *s)
         s->top = s->r[a] > s->top ? s->r[a] : s->top;
 }
 
-int block_pass(struct split *s, struct err *e)
+/* Small blocks do not all move in the same chunks. */
+int64_t split_chunk(const struct split *s, int32_t b, int64_t n, int32_t c)
 {
-    int32_t nchunk = s->nchunk, nown = s->end - s->own;
+    return (n * c + (int64_t)s->nchunk * b / s->pods->npod) / s->nchunk;
+}
+
+/* First commodity of chunk c of a block. */
+static int64_t chunk_begin(const struct split *s, int32_t b, int32_t c)
+{
+    int64_t first = s->block[b - s->own], n = s->block[b - s->own + 1] - first;
+    return first + split_chunk(s, b, n, c);
+}
+
+int split_pass(struct split *s, struct err *e)
+{
     new_level(s);
-    for (int32_t c = 0; c < nchunk; c++) {
-        touch_none(&s->all_touch, s->narc);
-        for (int32_t b = 0; b < nown; b++) {
-            int64_t first = s->block[b], n = s->block[b + 1] - first;
-            block_chunk(s, (int32_t)(first + n * c / nchunk), (int32_t)(first + n * (c + 1) / nchunk));
-        }
-        if (exchange(s, e) < 0)
+    for (int32_t c = 0; c < s->nchunk; c++) {
+        for (int32_t b = s->own; b < s->end; b++)
+            block_chunk(s, chunk_begin(s, b, c), chunk_begin(s, b, c + 1));
+        if (split_exchange(s, 1, e) < 0)
             return -1;
-        int64_t before = s->most_moves * c / nchunk, after = s->most_moves * (c + 1) / nchunk;
+        int64_t before = s->all * c / s->nchunk, after = s->all * (c + 1) / s->nchunk;
         if (!s->rule.exponential && before / MOVES_PER_LEVEL != after / MOVES_PER_LEVEL)
             new_level(s);
     }
@@ -182,32 +221,40 @@ int block_pass(struct split *s, struct err *e)
     return 0;
 }
 
-/* Depends on the problem alone: largest is the number of commodities of the largest block, all that of all blocks. */
-void block_chunks(struct split *s, int64_t all, int64_t largest)
+/* Depends on the problem alone, not on the ranks. */
+int split_chunks(struct split *s, int64_t all, struct err *e)
 {
-    int64_t n = (all + MOVES_PER_LEVEL - 1) / MOVES_PER_LEVEL;
+    int64_t n = (all + MOVES_PER_LEVEL - 1) / MOVES_PER_LEVEL, room = 0;
     if (s->pods->npod > 1 && n < EXCHANGES)
         n = EXCHANGES;
-    n = n < largest ? n : largest;
+    n = n < all ? n : all;
     n = n < MOST_EXCHANGES ? n : MOST_EXCHANGES;
     s->nchunk = (int32_t)(n > 1 ? n : 1);
-    s->most_moves = all;
+    s->all = all;
+    for (int32_t c = 0; c < s->nchunk; c++) {
+        int64_t most = 0;
+        for (int32_t b = s->own; b < s->end; b++)
+            most += chunk_begin(s, b, c + 1) - chunk_begin(s, b, c);
+        room = most > room ? most : room;
+    }
+    s->moved = array(room, sizeof *s->moved);
+    return s->moved ? 0 : fail(e, E_MEMORY, "out of memory for %lld moves", (long long)room);
 }
 
-int block_loads(struct split *s, int best, struct err *e)
+int split_loads(struct split *s, int best, struct err *e)
 {
-    struct touched *t = &s->own_touch;
+    struct touched *t = &s->touched;
     double *sum = s->length; /* scratch, zero outside this loop's block */
     memset(sum, 0, (size_t)s->narc * sizeof *sum);
     memset(s->delta, 0, (size_t)s->narc * sizeof *s->delta);
     for (int32_t b = 0; b < s->end - s->own; b++) {
-        touch_none(t, s->narc);
+        split_freeze(s);
         for (int32_t k = s->block[b]; k < s->block[b + 1]; k++)
             for (int32_t y = s->com[k].way; y >= 0; y = s->way[y].next) {
                 const struct way *v = &s->way[y];
                 double x = s->com[k].load * (best ? v->best : v->share);
                 for (int32_t i = 0; x > 0 && i < v->len; i++) {
-                    touch(s, t, v->arc[i]);
+                    split_touch(s, v->arc[i]);
                     sum[v->arc[i]] += x * s->icap[v->arc[i]];
                 }
             }
@@ -234,7 +281,7 @@ static int owns(const struct split *s, int32_t a)
     return b < 0 ? s->comm->rank == 0 : b >= s->own && b < s->end;
 }
 
-int block_multipliers(struct split *s, struct err *e)
+int split_multipliers(struct split *s, struct err *e)
 {
     if (!s->rule.exponential)
         s->level = s->rule.level = prices_level(s->narc, s->w, s->r, s->rule.rate, s->level);

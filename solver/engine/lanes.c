@@ -1,4 +1,4 @@
-#include "solver/engine/ways.h"
+#include "solver/engine/lanes.h"
 
 #include "solver/kernel/paths.h"
 
@@ -22,7 +22,7 @@ static int listed(const struct problem *p, int32_t f)
 }
 
 /* Where the implicit way of f begins and ends, as fabric nodes; sets enter and leave. */
-static int32_t way_begin(struct ways *w, int32_t f)
+static int32_t way_begin(struct lanes *w, int32_t f)
 {
     const struct fabric *g = w->problem->fabric;
     int32_t s = w->problem->src[f];
@@ -35,7 +35,7 @@ static int32_t way_begin(struct ways *w, int32_t f)
     return g->head[a];
 }
 
-static int32_t way_end(struct ways *w, int32_t f)
+static int32_t way_end(struct lanes *w, int32_t f)
 {
     const struct fabric *g = w->problem->fabric;
     int32_t t = w->problem->dst[f];
@@ -49,7 +49,7 @@ static int32_t way_end(struct ways *w, int32_t f)
 }
 
 /* Ends of every routed flow: end[2 f], end[2 f + 1] as fabric nodes; numbers the compact nodes. */
-static void find_ends(struct ways *w, int32_t *end)
+static void find_ends(struct lanes *w, int32_t *end)
 {
     const struct problem *p = w->problem;
     const struct fabric *g = p->fabric;
@@ -69,7 +69,7 @@ static void find_ends(struct ways *w, int32_t *end)
     }
 }
 
-static int build_graph(struct ways *w)
+static int build_graph(struct lanes *w)
 {
     const struct fabric *g = w->problem->fabric;
     w->first = array((int64_t)w->nnode + 1, sizeof *w->first);
@@ -117,7 +117,7 @@ static int by_ends(const void *x, const void *y)
     return (s->flow > t->flow) - (s->flow < t->flow);
 }
 
-static int make_pairs(struct ways *w, const int32_t *end)
+static int make_pairs(struct lanes *w, const int32_t *end)
 {
     const struct problem *p = w->problem;
     struct wanted *want = array(p->nflow, sizeof *want);
@@ -137,18 +137,18 @@ static int make_pairs(struct ways *w, const int32_t *end)
     w->way = array(w->npair, sizeof *w->way);
     for (int32_t i = 0; w->way && i < n; i++) {
         int explicit = p->options.policy == PATHS_DISJOINT || want[i].own;
-        w->way[w->pair[want[i].flow]] = (struct way_pair){ .a = want[i].a, .b = want[i].b, .row = explicit ? -1 : 0 };
+        w->way[w->pair[want[i].flow]] = (struct lane_pair){ .a = want[i].a, .b = want[i].b, .row = explicit ? -1 : 0 };
     }
     free(want);
     return w->way ? 0 : -1;
 }
 
 /* Hops to node b from everywhere, over arcs reversed; NICs are not passed through. ifirst, in: arcs by compact head. */
-static void hops_to(const struct ways *w, const int32_t *ifirst, const int32_t *in, int32_t b, uint16_t *dist,
+static void hops_to(const struct lanes *w, const int32_t *ifirst, const int32_t *in, int32_t b, uint16_t *dist,
                     int32_t *queue)
 {
     for (int32_t v = 0; v < w->nnode; v++)
-        dist[v] = WAYS_FAR;
+        dist[v] = LANES_FAR;
     int32_t n = 0;
     dist[b] = 0;
     queue[n++] = b;
@@ -158,7 +158,7 @@ static void hops_to(const struct ways *w, const int32_t *ifirst, const int32_t *
             continue;
         for (int32_t k = ifirst[v]; k < ifirst[v + 1]; k++) {
             int32_t u = w->tail[in[k]];
-            if (dist[u] == WAYS_FAR && dist[v] < WAYS_FAR - 1) {
+            if (dist[u] == LANES_FAR && dist[v] < LANES_FAR - 1) {
                 dist[u] = (uint16_t)(dist[v] + 1);
                 queue[n++] = u;
             }
@@ -167,7 +167,7 @@ static void hops_to(const struct ways *w, const int32_t *ifirst, const int32_t *
 }
 
 /* One row of distances per end node of an implicit pair. */
-static int build_rows(struct ways *w)
+static int build_rows(struct lanes *w)
 {
     int32_t *row = array(w->nnode, sizeof *row), *queue = array(w->nnode, sizeof *queue);
     int32_t *ifirst = array((int64_t)w->nnode + 2, sizeof *ifirst), *in = array(w->first[w->nnode], sizeof *in);
@@ -201,7 +201,7 @@ static int build_rows(struct ways *w)
 }
 
 /* Fewest-hop arcs of every node towards every row's end, where they fit in memory. */
-static int build_dags(struct ways *w)
+static int build_dags(struct lanes *w)
 {
     int64_t narc = w->first[w->nnode], total = 0;
     if (w->nrow * narc > MAX_SCAN)
@@ -214,7 +214,7 @@ static int build_dags(struct ways *w)
             for (int32_t v = 0; v < w->nnode; v++) {
                 if (pass)
                     at[v] = total;
-                for (int32_t i = w->first[v]; dist[v] != WAYS_FAR && i < w->first[v + 1]; i++) {
+                for (int32_t i = w->first[v]; dist[v] != LANES_FAR && i < w->first[v + 1]; i++) {
                     int32_t h = w->head[w->out[i]];
                     if (dist[h] + 1 != dist[v] || (h >= w->nswitch && dist[h] > 0))
                         continue;
@@ -242,13 +242,13 @@ static int build_dags(struct ways *w)
 struct detour {
     int32_t *queue;                         /* [nnode] */
     uint16_t *from;                         /* [nnode] hops from a without passing b */
-    double (*level)[WAYS_SLACK + 1];        /* [nnode + 1]: capacity across distance level j + 1 -> j by slack */
+    double (*level)[LANES_SLACK + 1];        /* [nnode + 1]: capacity across distance level j + 1 -> j by slack */
 };
 
-static void hops_from(const struct ways *w, int32_t a, int32_t b, struct detour *d)
+static void hops_from(const struct lanes *w, int32_t a, int32_t b, struct detour *d)
 {
     for (int32_t v = 0; v < w->nnode; v++)
-        d->from[v] = WAYS_FAR;
+        d->from[v] = LANES_FAR;
     int32_t n = 0;
     d->from[a] = 0;
     d->queue[n++] = a;
@@ -258,7 +258,7 @@ static void hops_from(const struct ways *w, int32_t a, int32_t b, struct detour 
             continue;
         for (int32_t k = w->first[v]; k < w->first[v + 1]; k++) {
             int32_t u = w->head[w->out[k]];
-            if (d->from[u] == WAYS_FAR && d->from[v] < WAYS_FAR - 1) {
+            if (d->from[u] == LANES_FAR && d->from[v] < LANES_FAR - 1) {
                 d->from[u] = (uint16_t)(d->from[v] + 1);
                 d->queue[n++] = u;
             }
@@ -267,13 +267,13 @@ static void hops_from(const struct ways *w, int32_t a, int32_t b, struct detour 
 }
 
 /* Each set { v : dist[v] > j } separates a from b: its arcs that ways of at most hops + s arcs can use bound what those
- * ways carry together. Returns the smallest s in [0, WAYS_SLACK] that gives half of what the ends could send and
- * receive, else the smallest that gives as much as WAYS_SLACK does. */
-static int32_t slack_for(const struct ways *w, const struct way_pair *y, struct detour *d)
+ * ways carry together. Returns the smallest s in [0, LANES_SLACK] that gives half of what the ends could send and
+ * receive, else the smallest that gives as much as LANES_SLACK does. */
+static int32_t slack_for(const struct lanes *w, const struct lane_pair *y, struct detour *d)
 {
     const double *cap = w->problem->fabric->cap;
     const uint16_t *dist = w->dist + (int64_t)y->row * w->nnode;
-    double send = 0, receive = 0, width[WAYS_SLACK + 1];
+    double send = 0, receive = 0, width[LANES_SLACK + 1];
     hops_from(w, y->a, y->b, d);
     memset(d->level, 0, (size_t)y->hops * sizeof *d->level);
     for (int32_t v = 0; v < w->nnode; v++) {
@@ -284,37 +284,37 @@ static int32_t slack_for(const struct ways *w, const struct way_pair *y, struct 
             if (v == y->a)
                 send += h < w->nswitch ? cap[a] : 0;
             int32_t over = (int32_t)d->from[v] + 1 + dist[h] - y->hops;
-            if (dist[v] != dist[h] + 1 || dist[h] >= y->hops || d->from[v] == WAYS_FAR || over > WAYS_SLACK || v == y->b)
+            if (dist[v] != dist[h] + 1 || dist[h] >= y->hops || d->from[v] == LANES_FAR || over > LANES_SLACK || v == y->b)
                 continue;
-            for (int32_t s = over; s <= WAYS_SLACK; s++)
+            for (int32_t s = over; s <= LANES_SLACK; s++)
                 d->level[dist[h]][s] += cap[a];
         }
     }
     double half = .5 * (send < receive ? send : receive);
-    for (int32_t s = 0; s <= WAYS_SLACK; s++) {
+    for (int32_t s = 0; s <= LANES_SLACK; s++) {
         width[s] = d->level[0][s];
         for (int32_t j = 1; j < y->hops; j++)
             width[s] = d->level[j][s] < width[s] ? d->level[j][s] : width[s];
     }
-    for (int32_t s = 0; s <= WAYS_SLACK; s++)
-        if (width[s] >= half || width[s] >= width[WAYS_SLACK])
+    for (int32_t s = 0; s <= LANES_SLACK; s++)
+        if (width[s] >= half || width[s] >= width[LANES_SLACK])
             return s;
-    return WAYS_SLACK;
+    return LANES_SLACK;
 }
 
-static int set_limits(struct ways *w)
+static int set_limits(struct lanes *w)
 {
     struct detour d = { array(w->nnode, sizeof *d.queue), array(w->nnode, sizeof *d.from),
                         array((int64_t)w->nnode + 1, sizeof *d.level) };
     int rc = d.queue && d.from && d.level ? 0 : -1;
     int detours = w->problem->options.policy == PATHS_ALL && (int64_t)w->npair * w->first[w->nnode] <= MAX_DETOUR;
     for (int32_t i = 0; rc == 0 && i < w->npair; i++) {
-        struct way_pair *y = &w->way[i];
+        struct lane_pair *y = &w->way[i];
         if (y->row < 0 || y->a == y->b)
             continue;
         y->hops = w->dist[(int64_t)y->row * w->nnode + y->a];
         y->limit = y->hops;
-        if (detours && y->hops < WAYS_FAR)
+        if (detours && y->hops < LANES_FAR)
             y->limit += slack_for(w, y, &d);
     }
     free(d.queue);
@@ -324,7 +324,7 @@ static int set_limits(struct ways *w)
 }
 
 /* Makes room and appends one explicit path. room[0] counts list_at, room[1] list_arc. */
-static int add_path(struct ways *w, int64_t room[2], const int32_t *arc, int32_t n)
+static int add_path(struct lanes *w, int64_t room[2], const int32_t *arc, int32_t n)
 {
     void *at = w->list_at, *arcs = w->list_arc;
     int64_t used = w->list_at ? w->list_at[w->nlist] : 0;
@@ -340,7 +340,7 @@ static int add_path(struct ways *w, int64_t room[2], const int32_t *arc, int32_t
 }
 
 /* The live ones of the paths that flow f lists. */
-static int list_own(struct ways *w, int64_t room[2], int32_t f)
+static int list_own(struct lanes *w, int64_t room[2], int32_t f)
 {
     const struct problem *p = w->problem;
     for (int64_t k = p->list_first[f]; k < p->list_first[f + 1]; k++) {
@@ -353,7 +353,7 @@ static int list_own(struct ways *w, int64_t room[2], int32_t f)
     return 0;
 }
 
-static int list_disjoint(struct ways *w, int64_t room[2], struct paths *search, int32_t f, int32_t *at, int32_t *arc)
+static int list_disjoint(struct lanes *w, int64_t room[2], struct paths *search, int32_t f, int32_t *at, int32_t *arc)
 {
     const struct problem *p = w->problem;
     int32_t n = paths_disjoint(search, p->src[f], p->dst[f], p->options.disjoint, at, arc, p->fabric->narc);
@@ -364,7 +364,7 @@ static int list_disjoint(struct ways *w, int64_t room[2], struct paths *search, 
 }
 
 /* Explicit lists: pairs in order, so that each pair's paths stand together. */
-static int build_lists(struct ways *w)
+static int build_lists(struct lanes *w)
 {
     const struct problem *p = w->problem;
     const struct fabric *g = p->fabric;
@@ -387,7 +387,7 @@ static int build_lists(struct ways *w)
             one[w->pair[f]] = f;
     rc = 0;
     for (int32_t i = 0; i < w->npair && rc == 0; i++) {
-        struct way_pair *y = &w->way[i];
+        struct lane_pair *y = &w->way[i];
         if (y->row >= 0)
             continue;
         y->first = w->nlist;
@@ -408,22 +408,22 @@ out:
     return rc;
 }
 
-static int check_reachable(struct ways *w, struct err *e)
+static int check_reachable(struct lanes *w, struct err *e)
 {
     for (int32_t f = 0; f < w->problem->nflow; f++) {
         if (w->pair[f] < 0)
             continue;
-        const struct way_pair *y = &w->way[w->pair[f]];
-        if (y->row >= 0 ? y->hops == WAYS_FAR : y->first == y->last)
+        const struct lane_pair *y = &w->way[w->pair[f]];
+        if (y->row >= 0 ? y->hops == LANES_FAR : y->first == y->last)
             return no_path(w->problem, f, e);
         w->longest = y->limit > w->longest ? y->limit : w->longest;
     }
     return 0;
 }
 
-struct ways *ways_new(const struct problem *p, struct err *e)
+struct lanes *lanes_new(const struct problem *p, struct err *e)
 {
-    struct ways *w = array(1, sizeof *w);
+    struct lanes *w = array(1, sizeof *w);
     int32_t *end = array(2 * (int64_t)p->nflow, sizeof *end);
     if (!w || !end)
         goto oom;
@@ -440,18 +440,18 @@ struct ways *ways_new(const struct problem *p, struct err *e)
         goto oom;
     free(end);
     if (check_reachable(w, e) < 0) {
-        ways_free(w);
+        lanes_free(w);
         return NULL;
     }
     return w;
 oom:
     free(end);
-    ways_free(w);
+    lanes_free(w);
     fail(e, E_MEMORY, "out of memory for the ways of %d flows", p->nflow);
     return NULL;
 }
 
-void ways_free(struct ways *w)
+void lanes_free(struct lanes *w)
 {
     if (!w)
         return;

@@ -1,0 +1,65 @@
+/* From a start to the best levels: one member of the pinned portfolio (method.md part 1, steps 3 and 4).
+ * job_fair: the largest level that all jobs reach (the bound first, then the levels at which one more unit fits on an
+ * arc), then single jobs are raised while the others keep theirs. max_utilization: the smallest largest load.
+ * Every answer is scored exactly; the best one seen is kept. One path per flow.
+ * Happy path: climb_new, climb_take for known routes, climb_run, read best and best_efficiency, climb_free.
+ */
+#ifndef HEDDLE_CLIMB_H
+#define HEDDLE_CLIMB_H
+
+#include "solver/engine/colour.h"
+#include "solver/engine/cover.h"
+#include "solver/engine/eject.h"
+#include "solver/engine/score.h"
+
+enum climb_start { START_COLOUR, START_GREEDY, START_ORDER, START_BEST };
+
+struct climb {
+    const struct problem *p; /* borrowed, like the next three */
+    const struct lanes *w;
+    struct cover *cover;
+    struct colour *colour; /* NULL where the fabric has no such structure */
+
+    struct eject *s;
+    struct scorer *scorer;
+    int32_t nunit;
+    int32_t *flow, *pair; /* [nunit] */
+    double *rate, *need;  /* [nunit] p: what NICs alone allow, Gb/s; q of the present target */
+    double *ceiling;      /* [njob] efficiency that NICs alone allow */
+    double *target;       /* [njob] present target, efficiency */
+    double fixed;         /* largest load / cap of arcs that are no choice, max_utilization */
+
+    struct routes *routes, *best; /* spare and best; best NULL before the first */
+    double *efficiency, *load;    /* [njob], [narc] of the last score */
+    double *best_efficiency, best_value;
+    double *sorted; /* [2 njob] */
+
+    int32_t *keep_len, *keep_arc; /* a state to come back to */
+    int32_t nladder;
+    double *ladder;  /* descending levels */
+    int32_t *rung;   /* [njob] */
+    double *hi, *lo; /* [njob] */
+    uint8_t *low;    /* [njob] */
+    struct rng rng;
+    int64_t steps, work_end;
+    struct eject_stop stop;
+    int final;        /* proven by the cuts: nothing is better */
+    int short_memory; /* a best answer could not be kept */
+};
+
+/* NULL on failure. */
+struct climb *climb_new(const struct problem *p, const struct lanes *w, struct cover *cover, struct colour *colour,
+                        struct err *e);
+void climb_free(struct climb *c);
+
+/* Forgets everything found, then takes best (may be NULL): what follows depends on best alone. */
+int climb_reset(struct climb *c, const struct routes *best, struct err *e);
+
+/* Scores routes made elsewhere and keeps a copy when they are the best. */
+int climb_take(struct climb *c, const struct routes *r, struct err *e);
+
+/* The whole climb from a start; effort scales the step budgets of single tries, work (arcs weighed) limits all
+ * together; seed feeds its random choices. */
+void climb_run(struct climb *c, enum climb_start start, double bound, int32_t effort, int64_t work, uint64_t seed);
+
+#endif
