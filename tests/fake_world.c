@@ -82,6 +82,8 @@ static int fake_run(struct comm *c, const struct run_job *job, const struct hook
     struct script s;
     char *data = (char *)job->data;
     int64_t n = job->n, stop = 0;
+    c->idle = hooks ? hooks->idle : NULL; /* as run_job does */
+    c->idle_context = hooks ? hooks->context : NULL;
     if (comm_share(c, &data, &n, e) < 0)
         return -1;
     int rc = read_script(&s, data, n, e);

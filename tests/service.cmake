@@ -1,11 +1,11 @@
 # The service: modules by themselves, then heddled with a scripted solver (fake_world), end to end over its sockets.
-#TODO heddle_test(bus LINK heddle_bus)
-#TODO heddle_test(message LINK heddle_bus -Wl,--wrap=array)
-#TODO heddle_test(queue LINK heddle_daemon -Wl,--wrap=array)
-#TODO heddle_test(store LINK heddle_daemon)
-#TODO heddle_test(world LINK heddle_daemon)
-#TODO heddle_test(config LINK heddle_daemon)
-#TODO #TODO #TODO #TODO #TODO #TODO target_compile_definitions(config_test PRIVATE HEDDLE_CONFIG_FILE="${CMAKE_SOURCE_DIR}/configs/heddled.conf")
+heddle_test(bus LINK heddle_bus)
+heddle_test(message LINK heddle_bus -Wl,--wrap=array)
+heddle_test(queue LINK heddle_daemon -Wl,--wrap=array)
+heddle_test(store LINK heddle_daemon)
+heddle_test(world LINK heddle_daemon)
+heddle_test(config LINK heddle_daemon)
+target_compile_definitions(config_test PRIVATE HEDDLE_CONFIG_FILE="${CMAKE_SOURCE_DIR}/configs/heddled.conf")
 
 add_executable(fake_world fake_world.c ${CMAKE_SOURCE_DIR}/service/cli/worker.c)
 target_link_libraries(fake_world PRIVATE heddle_bus heddle_wire heddle_mpi)
@@ -21,3 +21,11 @@ function(heddle_service_test name)
   set_tests_properties(service_${name} PROPERTIES TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}" SKIP_RETURN_CODE 77
                        ENVIRONMENT "HEDDLE_BIN=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
 endfunction()
+
+foreach(name basic refusals idempotency watching cancelling limits poison large kill_world kill_daemon mpi bombs garbage
+        slow_readers second_daemon stop_and_go)
+  heddle_service_test(${name} TIMEOUT 90)
+endforeach()
+foreach(name long_kill_world long_kill_daemon)
+  heddle_service_test(${name} TIMEOUT 300 LABELS soak)
+endforeach()

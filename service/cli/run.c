@@ -174,25 +174,20 @@ static int run(struct comm *c, const struct run_job *job, const struct hooks *ho
         rc = write_plan(p, plan, out, e);
     }
     rc = share_failure(c, rc, e) < 0 || rc < 0 ? -1 : 0;
+    if (rc == 0 && job->keep && c->rank == 0) {
+        out->problem = p;
+        p = NULL;
+    }
     plan_free(plan);
     pods_free(pods);
     problem_free(p);
     return rc;
 }
 
-/* A rank that waits for others is alive: whoever watches hears of it. The answer waits for the solver's own question.
- */
-static void idle(void *context)
-{
-    const struct hooks *hooks = context;
-    hooks->stop(hooks->context);
-}
-
 int run_job(struct comm *c, const struct run_job *job, const struct hooks *hooks, struct run_result *out, struct err *e)
 {
-    struct hooks watched = hooks ? *hooks : (struct hooks){ NULL, NULL, NULL };
-    c->idle = watched.stop ? idle : NULL;
-    c->idle_context = &watched;
+    c->idle = hooks ? hooks->idle : NULL;
+    c->idle_context = hooks ? hooks->context : NULL;
     int rc = run(c, job, hooks, out, e);
     c->idle = NULL;
     return rc;

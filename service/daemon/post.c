@@ -72,8 +72,8 @@ static int enqueue(struct daemon *d, struct letter *l, int64_t job, int64_t id, 
     return 0;
 }
 
-void post_reply(struct daemon *d, const struct message *to, const char *type, struct arena *a,
-                const struct value *body, int64_t promised)
+void post_reply(struct daemon *d, const struct message *to, const char *type, struct arena *a, const struct value *body,
+                int64_t promised)
 {
     struct letter l;
     struct err e = { 0 };

@@ -303,9 +303,15 @@ static void place_start(struct climb *c, enum climb_start start)
 
 static int search(struct climb *c, int64_t steps)
 {
-    int done = eject_search(c->s, &c->rng, steps, &c->stop);
+    int done = eject_search(c->s, &c->rng, steps, c->work_end, &c->stop);
     c->steps += c->s->step;
     return done;
+}
+
+/* Stopped from outside, or out of work. */
+static int over(const struct climb *c)
+{
+    return c->stop.stopped || c->s->work >= c->work_end;
 }
 
 /* ---- levels ---- */
@@ -409,7 +415,7 @@ static double find_floor(struct climb *c, enum climb_start start, double bound, 
         return bound;
     double reached = c->best_value;
     int32_t n = find_levels(c, reached, bound, c->ladder, MAX_FLOOR), lo = n, hi = -1, found = 0;
-    while (hi + 1 < lo && !c->stop.stopped) {
+    while (hi + 1 < lo && !over(c)) {
         int32_t mid = (lo + hi) / 2;
         if (try_floor(c, c->ladder[mid], start, effort)) {
             lo = mid;
@@ -503,11 +509,11 @@ static int32_t raise_pass(struct climb *c, int32_t effort)
     int32_t rose = 0;
     for (int32_t r = c->nladder - 1; r > 0; r--) {
         int32_t shift = rng_below(&c->rng, c->p->njob);
-        for (int32_t i = 0; i < c->p->njob && !c->stop.stopped; i++) {
+        for (int32_t i = 0; i < c->p->njob && !over(c); i++) {
             int32_t j = (i + shift) % c->p->njob, up = -1;
             if (c->rung[j] != r)
                 continue;
-            for (int32_t down = r; up + 1 < down && !c->stop.stopped;) {
+            for (int32_t down = r; up + 1 < down && !over(c);) {
                 int32_t mid = up < 0 ? 0 : (up + down) / 2;
                 if (try_rung(c, j, mid, effort)) {
                     down = mid;
@@ -533,14 +539,14 @@ static void raise_jobs(struct climb *c, double floor, int32_t effort)
     for (int32_t j = 0; j < c->p->njob; j++)
         c->rung[j] = c->low[j] ? c->nladder - 1 : 0;
     aim_rungs(c);
-    while (!search(c, (int64_t)RAISE_STEPS * effort) && !c->stop.stopped) {
+    while (!search(c, (int64_t)RAISE_STEPS * effort) && !over(c)) {
         clean = 0;
         if (!lower_some(c))
             break;
         aim_rungs(c);
     }
     score_state(c);
-    if (c->s->nviolated > 0 || c->stop.stopped)
+    if (c->s->nviolated > 0)
         return;
     keep(c);
     c->final = clean && least && c->nladder <= 2;
@@ -557,7 +563,7 @@ static void climb_fair(struct climb *c, enum climb_start start, double bound, in
     for (int32_t j = 0; j < c->p->njob; j++)
         top = fmin(top, c->ceiling[j] / c->p->job_weight[j]);
     double floor = find_floor(c, start, fmin(bound, top), effort);
-    if (c->stop.stopped)
+    if (over(c))
         return;
     come_back(c);
     raise_jobs(c, floor, effort);
@@ -581,15 +587,16 @@ static void climb_load(struct climb *c, enum climb_start start, double bound, in
         c->final = 1;
         return;
     }
-    for (int i = 0; i < BISECTIONS && c->best_value > lo * CLOSE && !c->stop.stopped; i++) {
+    for (int i = 0; i < BISECTIONS && c->best_value > lo * CLOSE && !over(c); i++) {
         double mid = sqrt(lo * c->best_value);
         if (!try_load(c, mid, start, effort))
             lo = mid;
     }
 }
 
-void climb_run(struct climb *c, enum climb_start start, double bound, int32_t effort, uint64_t seed)
+void climb_run(struct climb *c, enum climb_start start, double bound, int32_t effort, int64_t work, uint64_t seed)
 {
+    c->work_end = c->s->work + work;
     c->rng.state = mix64(seed);
     c->final = 0;
     if (c->p->options.objective == OBJ_JOB_FAIR)

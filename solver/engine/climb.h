@@ -41,7 +41,7 @@ struct climb {
     double *hi, *lo; /* [njob] */
     uint8_t *low;    /* [njob] */
     struct rng rng;
-    int64_t steps;
+    int64_t steps, work_end;
     struct eject_stop stop;
     int final;        /* proven by the cuts: nothing is better */
     int short_memory; /* a best answer could not be kept */
@@ -58,7 +58,8 @@ int climb_reset(struct climb *c, const struct routes *best, struct err *e);
 /* Scores routes made elsewhere and keeps a copy when they are the best. */
 int climb_take(struct climb *c, const struct routes *r, struct err *e);
 
-/* The whole climb from a start; effort scales the step budgets; seed feeds its random choices. */
-void climb_run(struct climb *c, enum climb_start start, double bound, int32_t effort, uint64_t seed);
+/* The whole climb from a start; effort scales the step budgets of single tries, work (arcs weighed) limits all
+ * together; seed feeds its random choices. */
+void climb_run(struct climb *c, enum climb_start start, double bound, int32_t effort, int64_t work, uint64_t seed);
 
 #endif

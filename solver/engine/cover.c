@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAMILIES = 8, GREEDY_TRIES = 40, EXHAUSTIVE = 10 };
+enum { FAMILIES = 8, GREEDY_TRIES = 40, EXHAUSTIVE = 10, MAX_SUBSETS = 5000 };
 static const double TOLERANCE = 1e-9; /* relative, of a cut's room */
 
 /* A family of cuts is a partition of the nodes: set[v] in [0, nset), or -1. */
@@ -194,7 +194,8 @@ struct cover *cover_new(const struct problem *p, const struct pods *pods, struct
         c->job_at = array((int64_t)p->njob + 1, sizeof *c->job_at);
         c->pick = array(p->njob, sizeof *c->pick);
         c->best = array(p->njob, sizeof *c->best);
-        rc = c->room && c->load && c->job_at && c->pick && c->best ? fill_cover(c, p, m, n) : -1;
+        c->candidate = array(p->njob, sizeof *c->candidate);
+        rc = c->room && c->load && c->job_at && c->pick && c->best && c->candidate ? fill_cover(c, p, m, n) : -1;
     }
     for (int i = 0; i < FAMILIES; i++)
         free(m[i].set);
@@ -209,7 +210,7 @@ void cover_free(struct cover *c)
 {
     if (!c)
         return;
-    void *owned[] = { c->room, c->load, c->job_at, c->cut, c->need, c->pick, c->best };
+    void *owned[] = { c->room, c->load, c->job_at, c->cut, c->need, c->pick, c->best, c->candidate };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(c);
@@ -317,6 +318,40 @@ static int32_t exhaustive(struct cover *c, const double *hi, const double *lo, i
     return -1;
 }
 
+/* 1 when no k candidates cover all overloads, tried one by one; 0 when one does or there are too many to try. */
+static int none_smaller(struct cover *c, const double *hi, const double *lo, int32_t k)
+{
+    int32_t n = 0;
+    double count = 1;
+    for (int32_t j = 0; j < c->njob; j++)
+        n += hi[j] > lo[j];
+    for (int32_t i = 0; i < k; i++)
+        count *= (double)(n - i) / (i + 1);
+    if (!(count <= MAX_SUBSETS))
+        return 0;
+    n = 0;
+    for (int32_t j = 0; j < c->njob; j++)
+        if (hi[j] > lo[j])
+            c->candidate[n++] = j;
+    for (int32_t i = 0; i < k; i++)
+        c->pick[i] = i;
+    for (;;) {
+        load_all(c, hi);
+        for (int32_t i = 0; i < k; i++)
+            add_job(c, c->candidate[c->pick[i]], lo[c->candidate[c->pick[i]]] - hi[c->candidate[c->pick[i]]]);
+        if (fits(c))
+            return 0;
+        int32_t i = k - 1;
+        while (i >= 0 && c->pick[i] == n - k + i)
+            i--;
+        if (i < 0)
+            return 1;
+        c->pick[i]++;
+        for (i++; i < k; i++)
+            c->pick[i] = c->pick[i - 1] + 1;
+    }
+}
+
 int32_t cover_choose(struct cover *c, const double *hi, const double *lo, struct rng *rng, uint8_t *low, int *least)
 {
     int32_t n = 0, size = -1;
@@ -341,6 +376,8 @@ int32_t cover_choose(struct cover *c, const double *hi, const double *lo, struct
             }
         }
     }
+    if (!*least && size > 1)
+        *least = none_smaller(c, hi, lo, size - 1);
     if (size < 0) { /* lo itself overloads a cut: nothing to choose */
         for (int32_t j = 0; j < c->njob; j++)
             low[j] = hi[j] > lo[j];

@@ -18,6 +18,7 @@ static int new_arrays(struct eject *s, int64_t nslot)
 {
     int64_t nstate = (int64_t)s->w->nnode * (LANES_SLACK + 1), n = s->nunit, m = s->narc;
     s->cap = array(m, sizeof *s->cap);
+    s->inverse = array(m, sizeof *s->inverse);
     s->len = array(n, sizeof *s->len);
     s->arc = array(nslot, sizeof *s->arc);
     s->next = array(nslot, sizeof *s->next);
@@ -39,7 +40,7 @@ static int new_arrays(struct eject *s, int64_t nslot)
     s->way = array(s->w->longest, sizeof *s->way);
     s->best_way = array(s->w->longest, sizeof *s->best_way);
     s->order = array(n, sizeof *s->order);
-    return s->cap && s->len && s->arc && s->next && s->prev && s->owner && s->head && s->count && s->top && s->sum &&
+    return s->cap && s->inverse && s->len && s->arc && s->next && s->prev && s->owner && s->head && s->count && s->top && s->sum &&
                    s->high && s->weight && s->violated && s->where && s->tabu && s->cost && s->via && s->queue &&
                    s->stamp && s->way && s->best_way && s->order
                ? 0
@@ -88,7 +89,7 @@ void eject_free(struct eject *s)
 {
     if (!s)
         return;
-    void *owned[] = { s->cap,   s->at,   s->len,  s->arc,    s->next,     s->prev,  s->owner, s->head,
+    void *owned[] = { s->cap, s->inverse,  s->at,   s->len,  s->arc,    s->next,     s->prev,  s->owner, s->head,
                       s->count, s->top,  s->sum,  s->high,   s->weight,   s->violated, s->where, s->tabu,
                       s->cost,  s->via,  s->queue, s->stamp, s->way, s->best_way, s->order };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
@@ -226,6 +227,7 @@ void eject_target(struct eject *s, const double *p, const double *q, double fact
     s->nviolated = 0;
     for (int32_t a = 0; a < s->narc; a++) {
         s->cap[a] = factor * s->w->problem->fabric->cap[a] * (1 + TOLERANCE);
+        s->inverse[a] = 1 / s->cap[a];
         s->where[a] = -1;
         recount(s, a);
         settle(s, a, 0);
@@ -240,7 +242,7 @@ static inline double added(const struct eject *s, int32_t a, double p, double q)
         sum = s->sum[a] + (p < high ? p : high);
     else
         sum = (s->head[a] >= 0 ? sum_at(s, a, q) : 0) + (p < q ? p : q);
-    double load = sum / cap, cost = s->tiny * (.5 + load * load);
+    double load = sum * s->inverse[a], cost = s->tiny * (.5 + load * load);
     if (sum > cap)
         cost += s->weight[a] * (sum - (s->sum[a] > cap ? s->sum[a] : cap));
     return cost;
@@ -253,6 +255,7 @@ static double cheapest_listed(struct eject *s, const struct lane_pair *y, double
     int64_t best = -1;
     for (int64_t k = y->first; k < y->last; k++) {
         double cost = 0;
+        s->work += w->list_at[k + 1] - w->list_at[k];
         for (int64_t i = w->list_at[k]; i < w->list_at[k + 1] && cost < bound; i++)
             cost += w->list_arc[i] == avoid ? INFINITY : added(s, w->list_arc[i], p, q);
         if (cost < bound) {
@@ -305,6 +308,7 @@ static double cheapest(struct eject *s, const struct lane_pair *y, double p, dou
             continue;
         const int32_t *arc = row_at ? w->row_arc + row_at[v] : w->out + w->first[v];
         const int32_t *end = row_at ? w->row_arc + row_at[v + 1] : w->out + w->first[v + 1];
+        s->work += end - arc;
         for (; arc < end; arc++) {
             int32_t h = w->head[*arc], more = extra + dist[h] + 1 - dist[v];
             if (more > slack || *arc == avoid || (h >= w->nswitch && h != y->b) || h == y->a)
@@ -445,6 +449,8 @@ static double move_off(struct eject *s, struct rng *rng, int32_t a)
             best = g;
             best_len = found;
             memcpy(s->best_way, s->way, (size_t)found * sizeof *s->way);
+            if (cost < 1e3 * s->tiny && gain >= s->sum[a] - s->cap[a])
+                break; /* heals the arc and hurts none */
         }
     }
     if (best < 0)
@@ -490,7 +496,7 @@ static void ruin(struct eject *s, struct rng *rng)
         eject_insert(s, s->order[i]);
 }
 
-int eject_search(struct eject *s, struct rng *rng, int64_t steps, struct eject_stop *stop)
+int eject_search(struct eject *s, struct rng *rng, int64_t steps, int64_t work_end, struct eject_stop *stop)
 {
     double best = s->excess;
     int64_t stale = 0, stuck = 0, patience = 200 + 2 * (int64_t)s->nviolated;
@@ -498,7 +504,7 @@ int eject_search(struct eject *s, struct rng *rng, int64_t steps, struct eject_s
     for (int32_t a = 0; a < s->narc; a++)
         s->weight[a] = 1;
     s->step = 0;
-    for (int64_t left = steps; left > 0 && s->nviolated > 0; left--) {
+    for (int64_t left = steps; left > 0 && s->nviolated > 0 && s->work < work_end; left--) {
         s->step++;
         double delta = move_off(s, rng, s->violated[rng_below(rng, s->nviolated)]);
         if (!(delta < INFINITY)) {

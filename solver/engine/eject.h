@@ -14,7 +14,7 @@ struct eject {
     int32_t nunit, narc;
     const int32_t *pair;   /* [nunit] pair of each unit; borrowed */
     const double *p, *q;   /* [nunit] borrowed, set by eject_target */
-    double *cap;           /* [narc] what the arc may carry, tolerance included */
+    double *cap, *inverse; /* [narc] what the arc may carry, tolerance included; 1 / cap */
     double tiny;           /* scale of the tie-breaking part of a cost */
 
     int64_t *at;           /* [nunit + 1]: unit g has slots at[g] .. at[g] + len[g] - 1; len -1: not placed */
@@ -28,6 +28,7 @@ struct eject {
     int32_t nlifted;                      /* units not placed */
 
     int64_t step, *tabu; /* tabu[g]: unit g rests until this step */
+    int64_t work;        /* arcs weighed since eject_new: what budgets of work count */
 
     /* cheapest way: state = node * (LANES_SLACK + 1) + hops above the fewest */
     double *cost;
@@ -54,13 +55,13 @@ void eject_insert(struct eject *s, int32_t g);
 /* Inserts all lifted units, largest min(p, q) first, ties by number; in_order: by number alone. */
 void eject_fill(struct eject *s, int in_order);
 
-/* At most steps moves; leaves at once when stop says so (asked now and then, may be NULL). Returns 1 when no arc is
- * violated, else 0. */
+/* At most steps moves, until work passes work_end; leaves when stop says so (asked now and then, may be NULL). Returns
+ * 1 when no arc is violated, else 0. */
 struct eject_stop {
     int (*ask)(void *context);
     void *context;
     int stopped;
 };
-int eject_search(struct eject *s, struct rng *rng, int64_t steps, struct eject_stop *stop);
+int eject_search(struct eject *s, struct rng *rng, int64_t steps, int64_t work_end, struct eject_stop *stop);
 
 #endif
