@@ -417,6 +417,7 @@ def garbage(rounds=3000, connections=100, seed=7):
         for i in range(connections):
             raw(d.port, (GREETING + READY if i % 2 else b"") + rng.randbytes(rng.randrange(300)), wait=0.01)
         assert honest.rpc("ping", timeout=5)[0] and d.process.poll() is None
+        print(f"slowest answer {slowest:.3f} s")
         assert slowest < 1, slowest
         assert memory(d.process.pid, "VmRSS") - rss < 64 << 20
 
@@ -441,6 +442,7 @@ def slow_readers(clients=20):
             begin = time.monotonic()
             assert c.rpc("ping", timeout=5)[0]
             slowest = max(slowest, time.monotonic() - begin)
+        print(f"slowest answer {slowest:.3f} s")
         assert slowest < 1, slowest
         assert c.wait(c.submit({"rounds": 2, "ms": 1})[1]["job"])["state"] == "done"
         assert memory(d.process.pid, "VmRSS") - rss < 200 << 20
