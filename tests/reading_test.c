@@ -213,9 +213,9 @@ static void test_table(void **state)
     struct arena *a = arena_new(0, &e);
     struct value *v;
     char text[20000];
-    const char *odd[] = { "{}", "[]", "{\"jobs\": 3, \"arcs\": {}, \"levels\": [1, {}], \"solver\": 1}",
-                          "{\"jobs\": [1, {\"name\": 2}], \"arcs\": [[], {\"arc\": \"x\", \"load\": null}],"
-                          " \"certificate\": [], \"solver\": {\"seconds\": 1}}" };
+    static const char nested[] = "{\"jobs\": [1, {\"name\": 2}], \"arcs\": [[], {\"arc\": \"x\", \"load\": null}],"
+                                 " \"certificate\": [], \"solver\": {\"seconds\": 1}}";
+    const char *odd[] = { "{}", "[]", "{\"jobs\": 3, \"arcs\": {}, \"levels\": [1, {}], \"solver\": 1}", nested };
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         FILE *f = tmpfile();
         CHECK(f && doc_parse(odd[i], (int64_t)strlen(odd[i]), a, &v, &e) == 0, "%s", e.text);

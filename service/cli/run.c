@@ -174,6 +174,10 @@ static int run(struct comm *c, const struct run_job *job, const struct hooks *ho
         rc = write_plan(p, plan, out, e);
     }
     rc = share_failure(c, rc, e) < 0 || rc < 0 ? -1 : 0;
+    if (rc == 0 && job->keep && c->rank == 0) {
+        out->problem = p;
+        p = NULL;
+    }
     plan_free(plan);
     pods_free(pods);
     problem_free(p);

@@ -139,6 +139,9 @@ enum ways_job { WAYS_COLUMNS, WAYS_PLAIN };
  * commodity's own by more than tolerance are added and counted; restricted commodities count their own ways.
  * WAYS_PLAIN: distances on the whole fabric except where flows list paths. Own blocks only; no exchange. */
 int split_ways_price(struct split *s, enum ways_job job, double tolerance, int64_t *added, struct err *e);
+/* part[njob] = sum over the job's flows of load * distance under price, scaled to sum u y = 1, times scale and rounded
+ * down; of all ranks. plain as in WAYS_PLAIN. */
+int split_parts(struct split *s, const double *price, int plain, double scale, int64_t *part, struct err *e);
 /* Distance of commodity k when the tree of its root under length is in core.dist; *last: the arc into dst or -1. */
 double split_distance(struct split *s, const struct commodity *k, const double *length, int32_t *last);
 double split_cost(const struct way *y, const double *price);

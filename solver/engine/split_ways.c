@@ -266,3 +266,31 @@ int split_ways_price(struct split *s, enum ways_job job, double tolerance, int64
     }
     return 0;
 }
+
+/* Distance of commodity i for its proof: own ways where they are all there is, else the tree. */
+static double proof_distance(struct split *s, const struct commodity *k, const double *length, int plain, int32_t *root)
+{
+    int32_t last;
+    if (k->root < 0 || (s->p->options.policy == PATHS_DISJOINT && !plain))
+        return own_distance(s, k, length);
+    if (k->root != *root)
+        grow_tree(s, *root = k->root, length);
+    return split_distance(s, k, length, &last);
+}
+
+int split_parts(struct split *s, const double *price, int plain, double scale, int64_t *part, struct err *e)
+{
+    double sum = 0;
+    int32_t root = -1;
+    for (int32_t a = 0; a < s->narc; a++)
+        sum += price[a] * s->p->fabric->cap[a];
+    memset(part, 0, (size_t)s->p->njob * sizeof *part);
+    for (int32_t i = 0; i < s->ncom && sum > 0; i++) {
+        if (!(s->com[i].load > 0))
+            continue;
+        double d = proof_distance(s, &s->com[i], price, plain, &root) / sum * scale;
+        for (int64_t n = s->flow_at[i]; n < s->flow_at[i + 1]; n++)
+            part[s->p->job[s->flow[n]]] += (int64_t)(s->flow_load[n] * d);
+    }
+    return s->comm->sum(s->comm, part, s->p->njob, e);
+}
