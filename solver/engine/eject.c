@@ -60,7 +60,7 @@ struct eject *eject_new(const struct lanes *w, int32_t nunit, const int32_t *pai
     if (!s->at)
         goto oom;
     for (int32_t g = 0; g < nunit; g++)
-        s->at[g + 1] = s->at[g] + w->way[pair[g]].limit;
+        s->at[g + 1] = s->at[g] + w->way[pair[g]].wide;
     if (s->at[nunit] > INT32_MAX) {
         eject_free(s);
         fail(e, E_INPUT, "the ways of %d flows take more than 2^31 arcs", nunit);
@@ -295,8 +295,8 @@ static double cheapest(struct eject *s, const struct lane_pair *y, double p, dou
         return avoid < 0 && bound > 0 ? 0 : INFINITY;
     enum { K = LANES_SLACK + 1 };
     const uint16_t *dist = w->dist + (int64_t)y->row * w->nnode;
-    const int64_t *row_at = w->row_at && y->limit == y->hops ? w->row_at + (int64_t)y->row * (w->nnode + 1) : NULL;
-    int32_t slack = y->limit - y->hops, found = -1, n = 0;
+    int32_t slack = (s->wide ? y->wide : y->limit) - y->hops, found = -1, n = 0;
+    const int64_t *row_at = w->row_at && slack == 0 ? w->row_at + (int64_t)y->row * (w->nnode + 1) : NULL;
     s->now++;
     s->queue[n++] = y->a * K;
     s->stamp[y->a * K] = s->now;

@@ -26,6 +26,7 @@ struct eject {
     int32_t nviolated, *violated, *where; /* where[a]: place of a in violated, -1 */
     double excess;                        /* sum over arcs of max(0, sum - cap) */
     int32_t nlifted;                      /* units not placed */
+    int wide;                             /* ways may be longer than the pair's limit */
 
     int64_t step, *tabu; /* tabu[g]: unit g rests until this step */
     int64_t work;        /* arcs weighed since eject_new: what budgets of work count */

@@ -167,10 +167,14 @@ static int improves(const struct pin *s, double value, const double *efficiency,
 
 static int run_task(struct pin *s, int32_t wave, int32_t task, double *champion, double *champion_value, struct err *e)
 {
-    static const enum climb_start start[TASKS] = { START_BEST,   START_COLOUR, START_GREEDY,
-                                                   START_COLOUR, START_ORDER,  START_BEST };
+    static const struct {
+        enum climb_start start;
+        int wide;
+    } member[TASKS] = { { START_BEST, 0 },   { START_COLOUR, 0 }, { START_GREEDY, 0 },
+                        { START_COLOUR, 0 }, { START_GREEDY, 1 }, { START_BEST, 1 } };
+    s->climb->s->wide = member[task].wide && !closed(s);
     if (climb_reset(s->climb, s->best, e) < 0 ||
-        climb_once(s, start[task], 1 << wave, (uint64_t)(wave * TASKS + task), e) < 0)
+        climb_once(s, member[task].start, 1 << wave, (uint64_t)(wave * TASKS + task), e) < 0)
         return -1;
     put_score(s, task);
     if (improves(s, s->climb->best_value, s->climb->best_efficiency, *champion_value, champion)) {
