@@ -108,13 +108,13 @@ static int ask_stop(void *context)
 static int take_starts(struct pin *s, struct err *e)
 {
     for (int32_t i = 0; i < s->goal->nstart; i++)
-        if (climb_take(s->climb, s->goal->start[i], e) < 0)
+        if (best_take(&s->climb->best, s->goal->start[i], e) < 0)
             return -1;
     for (uint64_t seed = 0; seed < HASHED; seed++) {
         struct routes *r = NULL;
         int rc = baseline_ecmp(s->p, seed, &r, e);
         if (rc == 0)
-            rc = climb_take(s->climb, r, e);
+            rc = best_take(&s->climb->best, r, e);
         routes_free(r);
         if (rc < 0)
             return -1;
@@ -134,7 +134,7 @@ static int climb_once(struct pin *s, enum climb_start start, int32_t effort, uin
     climb_run(s->climb, start, s->goal->bound, effort, work, (uint64_t)s->p->options.seed * 1000003 + task);
     s->steps += s->climb->steps;
     s->cut_short |= s->climb->stop.stopped;
-    return s->climb->short_memory ? fail(e, E_MEMORY, "out of memory for routes of %d flows", s->p->nflow) : 0;
+    return s->climb->best.short_memory ? fail(e, E_MEMORY, "out of memory for routes of %d flows", s->p->nflow) : 0;
 }
 
 /* Wave 0, rank 0. */
@@ -144,25 +144,17 @@ static int first_wave(struct pin *s, struct err *e)
         climb_once(s, s->colour ? START_COLOUR : START_GREEDY, 1, 0, e) < 0)
         return -1;
     s->final = s->climb->final;
-    s->best = s->climb->best;
-    s->climb->best = NULL;
+    s->best = s->climb->best.routes;
+    s->climb->best.routes = NULL;
     return 0;
 }
 
 static void put_score(struct pin *s, int32_t task)
 {
     int64_t *row = s->score + (int64_t)task * (s->p->njob + 2);
-    memcpy(row, &s->climb->best_value, sizeof *row);
+    memcpy(row, &s->climb->best.value, sizeof *row);
     row[1] = s->climb->final;
-    memcpy(row + 2, s->climb->best_efficiency, (size_t)s->p->njob * sizeof *row);
-}
-
-/* 1 when (value, efficiency) is better than (old, before). */
-static int improves(const struct pin *s, double value, const double *efficiency, double old, const double *before)
-{
-    if (s->p->options.objective == OBJ_JOB_FAIR)
-        return score_compare(s->p, efficiency, before, s->sorted) > 0;
-    return value < old * (1 - 1e-9);
+    memcpy(row + 2, s->climb->best.efficiency, (size_t)s->p->njob * sizeof *row);
 }
 
 static int run_task(struct pin *s, int32_t wave, int32_t task, double *champion, double *champion_value, struct err *e)
@@ -177,12 +169,13 @@ static int run_task(struct pin *s, int32_t wave, int32_t task, double *champion,
         climb_once(s, member[task].start, 1 << wave, (uint64_t)(wave * TASKS + task), e) < 0)
         return -1;
     put_score(s, task);
-    if (improves(s, s->climb->best_value, s->climb->best_efficiency, *champion_value, champion)) {
-        memcpy(champion, s->climb->best_efficiency, (size_t)s->p->njob * sizeof *champion);
-        *champion_value = s->climb->best_value;
+    if (best_order(s->p, s->climb->best.value, s->climb->best.efficiency, *champion_value, champion,
+                   s->sorted)) {
+        memcpy(champion, s->climb->best.efficiency, (size_t)s->p->njob * sizeof *champion);
+        *champion_value = s->climb->best.value;
         routes_free(s->mine);
-        s->mine = s->climb->best;
-        s->climb->best = NULL;
+        s->mine = s->climb->best.routes;
+        s->climb->best.routes = NULL;
         s->best_task = task;
     }
     return 0;
@@ -224,8 +217,8 @@ static int share_best(struct pin *s, struct err *e)
     if (rc == 0) {
         rc = climb_reset(s->climb, s->best, e);
         if (rc == 0) {
-            memcpy(s->efficiency, s->climb->best_efficiency, (size_t)s->p->njob * sizeof *s->efficiency);
-            s->value = s->climb->best_value;
+            memcpy(s->efficiency, s->climb->best.efficiency, (size_t)s->p->njob * sizeof *s->efficiency);
+            s->value = s->climb->best.value;
         }
     }
     return comm_agree(s->comm, rc, e);
@@ -264,7 +257,7 @@ static int32_t winner(struct pin *s)
         const double *efficiency = (const double *)(row + 2);
         double value;
         memcpy(&value, row, sizeof value);
-        if (!(value > 0) || !improves(s, value, efficiency, old, before))
+        if (!(value > 0) || !best_order(s->p, value, efficiency, old, before, s->sorted))
             continue;
         best = task;
         old = value;
