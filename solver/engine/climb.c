@@ -20,14 +20,16 @@ static const double LADDER_STEP = .01; /* smallest relative distance of two rung
 static int new_units(struct climb *c)
 {
     const struct problem *p = c->p;
-    c->flow = array(p->nflow, sizeof *c->flow);
-    c->pair = array(p->nflow, sizeof *c->pair);
-    c->rate = array(p->nflow, sizeof *c->rate);
-    c->need = array(p->nflow, sizeof *c->need);
-    if (!c->flow || !c->pair || !c->rate || !c->need)
+    c->copies = p->options.objective == OBJ_MAX_UTILIZATION ? p->options.paths_per_flow : 1;
+    int64_t n = (int64_t)p->nflow * c->copies;
+    c->flow = array(n, sizeof *c->flow);
+    c->pair = array(n, sizeof *c->pair);
+    c->rate = array(n, sizeof *c->rate);
+    c->need = array(n, sizeof *c->need);
+    if (n > INT32_MAX || !c->flow || !c->pair || !c->rate || !c->need)
         return -1;
     for (int32_t f = 0; f < p->nflow; f++)
-        if (c->w->pair[f] >= 0) {
+        for (int32_t i = 0; c->w->pair[f] >= 0 && i < c->copies; i++) {
             c->flow[c->nunit] = f;
             c->pair[c->nunit++] = c->w->pair[f];
         }
@@ -80,7 +82,7 @@ static void find_loads(struct climb *c)
     memset(c->best.load, 0, (size_t)p->fabric->narc * sizeof *c->best.load);
     for (int32_t g = 0; g < c->nunit; g++) {
         int32_t f = c->flow[g], end[2] = { c->w->enter[f], c->w->leave[f] };
-        c->rate[g] = problem_load(p, f);
+        c->rate[g] = problem_load(p, f) / c->copies;
         c->need[g] = INFINITY;
         for (int i = 0; i < 2; i++)
             if (end[i] >= 0) {
@@ -177,16 +179,16 @@ static void write_routes(struct climb *c)
     r->npath = c->nunit;
     for (int32_t f = 0; f < c->p->nflow; f++) {
         r->first[f] = g;
-        if (c->w->pair[f] < 0)
-            continue;
-        if (c->w->enter[f] >= 0)
-            r->arc[n++] = c->w->enter[f];
-        for (int32_t i = 0; i < c->s->len[g]; i++)
-            r->arc[n++] = c->s->arc[c->s->at[g] + i];
-        if (c->w->leave[f] >= 0)
-            r->arc[n++] = c->w->leave[f];
-        r->share[g] = 1;
-        r->at[++g] = n;
+        for (int32_t i = 0; c->w->pair[f] >= 0 && i < c->copies; i++) {
+            if (c->w->enter[f] >= 0)
+                r->arc[n++] = c->w->enter[f];
+            for (int32_t h = 0; h < c->s->len[g]; h++)
+                r->arc[n++] = c->s->arc[c->s->at[g] + h];
+            if (c->w->leave[f] >= 0)
+                r->arc[n++] = c->w->leave[f];
+            r->share[g] = 1.0 / c->copies;
+            r->at[++g] = n;
+        }
     }
     r->first[c->p->nflow] = g;
 }
@@ -223,15 +225,16 @@ static void come_back(struct climb *c)
         }
 }
 
-/* First path of every flow of r, where it fits into the unit's room and is on its ways' ends. */
+/* The paths of r, first to first unit, where they fit into the unit's room and lie on its ways' ends. */
 static void place_routes(struct climb *c, const struct routes *r)
 {
     eject_clear(c->s);
     for (int32_t g = 0; g < c->nunit; g++) {
         int32_t f = c->flow[g];
-        if (r->first[f] == r->first[f + 1])
+        int64_t path = r->first[f] + g % c->copies;
+        if (path >= r->first[f + 1])
             continue;
-        int64_t i = r->at[r->first[f]], end = r->at[r->first[f] + 1];
+        int64_t i = r->at[path], end = r->at[path + 1];
         if (c->w->enter[f] >= 0 && (i == end || r->arc[i++] != c->w->enter[f]))
             continue;
         if (c->w->leave[f] >= 0 && (i == end || r->arc[--end] != c->w->leave[f]))

@@ -234,6 +234,13 @@ void eject_target(struct eject *s, const double *p, const double *q, double fact
     }
 }
 
+static inline double jitter(const struct eject *s, int32_t a)
+{
+    uint32_t x = (uint32_t)a * 2654435761u + s->salt;
+    x = (x ^ x >> 15) * 2246822507u;
+    return (x ^ x >> 13) * 0x1p-32;
+}
+
 /* What unit (p, q) adds on arc a: weighted excess, and a small part that prefers few, little loaded arcs. */
 static inline double added(const struct eject *s, int32_t a, double p, double q)
 {
@@ -245,7 +252,7 @@ static inline double added(const struct eject *s, int32_t a, double p, double q)
     double load = sum * s->inverse[a], cost = s->tiny * (.5 + load * load);
     if (sum > cap)
         cost += s->weight[a] * (sum - (s->sum[a] > cap ? s->sum[a] : cap));
-    return cost;
+    return s->noise > 0 ? cost + s->noise * jitter(s, a) : cost;
 }
 
 static double cheapest_listed(struct eject *s, const struct lane_pair *y, double p, double q, int32_t avoid, double bound,
@@ -335,10 +342,15 @@ static double cheapest(struct eject *s, const struct lane_pair *y, double p, dou
     return bound;
 }
 
+double eject_way(struct eject *s, int32_t g, int32_t avoid, double bound, int32_t *len)
+{
+    return cheapest(s, &s->w->way[s->pair[g]], s->p[g], s->q[g], avoid, bound, len);
+}
+
 void eject_insert(struct eject *s, int32_t g)
 {
     int32_t len;
-    if (cheapest(s, &s->w->way[s->pair[g]], s->p[g], s->q[g], -1, INFINITY, &len) < INFINITY)
+    if (eject_way(s, g, -1, INFINITY, &len) < INFINITY)
         eject_place(s, g, s->way, len);
 }
 
@@ -442,7 +454,7 @@ static double move_off(struct eject *s, struct rng *rng, int32_t a)
     for (int32_t k = 0; k < n; k++) {
         int32_t g = unit[k], len, found;
         double gain = lift_gain(s, g, &len);
-        double cost = cheapest(s, &s->w->way[s->pair[g]], s->p[g], s->q[g], a, best_delta + gain, &found);
+        double cost = eject_way(s, g, a, best_delta + gain, &found);
         put_back(s, g, len);
         if (cost - gain < best_delta) {
             best_delta = cost - gain;
