@@ -293,7 +293,8 @@ static void check_same(const struct task *a, const struct task *b, const char *w
         const struct level *x = &a->levels.level[i], *y = &b->levels.level[i];
         CHECK(x->efficiency == y->efficiency && x->njob == y->njob && x->proof.bound == y->proof.bound &&
                   x->proof.narc == y->proof.narc &&
-                  !memcmp(x->proof.price, y->proof.price, (size_t)x->proof.narc * sizeof *x->proof.price),
+                  (x->proof.narc == 0 ||
+                   !memcmp(x->proof.price, y->proof.price, (size_t)x->proof.narc * sizeof *x->proof.price)),
               "%s: level %d differs", what, i);
     }
 }
@@ -603,7 +604,7 @@ static void check_known(struct problem *p, double best, const char *what)
     double *load = loads_of(p);
     struct split_goal goal = { 1e-3, 3000, INFINITY };
     struct split_result r;
-    struct routes *routes;
+    struct routes *routes = NULL;
     CHECK(s && split_run(s, load, &goal, NULL, &r, &e) == 0 && split_routes(s, &routes, &e) == 0, "%s: %s", what,
           e.text);
     double value = routes_value(p, routes, load, what), bound = proven(p, load, r.price);

@@ -68,9 +68,9 @@ void split_free(struct split *s)
     split_ways_free(s);
     split_core_free(&s->core);
     free_touched(&s->touched);
-    void *owned[] = { s->com,      s->block,     s->flow_at, s->flow,   s->trace, s->icap,  s->load,
-                      s->r,        s->w,         s->price,   s->length, s->proof, s->delta, s->side,
-                      s->line_arc, s->line_step, s->line_w,  s->line_r, s->slot,  s->dirty, s->moved };
+    void *owned[] = { s->com,    s->block,  s->flow_at, s->flow,  s->trace, s->icap,     s->load,     s->r,
+                      s->w,      s->price,  s->length,  s->proof, s->delta, s->side,     s->line_arc, s->line_step,
+                      s->line_w, s->line_r, s->slot,    s->dirty, s->moved, s->flow_load };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(s);
