@@ -5,33 +5,6 @@
 # usage: house_test.sh SOURCE-FOLDER
 set -eu
 
-sources() { find solver partition service -name '*.[ch]' | LC_ALL=C sort; }
-
-# What a file may include, as a pattern over the project's paths; the first line that fits the file counts.
-# base < options, fabric, collective < problem, pods < routes < kernel, engine < solve and check < service.
-allowed() {
-    case $1 in
-    solver/model/base.*) echo 'solver/model/base\.h' ;;
-    solver/model/options.* | solver/model/fabric.* | solver/model/collective.*)
-        echo 'solver/model/(base|options|fabric|collective)\.h' ;;
-    solver/model/problem.* | solver/model/pods.*)
-        echo 'solver/model/(base|options|fabric|collective|problem|pods)\.h' ;;
-    solver/model/*) echo 'solver/model/.*' ;;
-    solver/comm/*) echo 'solver/(model/base|comm/comm)\.h' ;;
-    solver/kernel/*) echo 'solver/kernel/.*' ;;
-    solver/engine/*) echo 'solver/(model|kernel|engine)/.*|solver/comm/comm\.h' ;;
-    solver/check*) echo 'solver/model/.*|solver/check[a-z_]*\.h' ;;
-    solver/*) echo 'solver/.*' ;;
-    partition/*) echo 'solver/model/.*|solver/comm/comm\.h|partition/.*' ;;
-    service/wire/bus.* | service/daemon/queue.* | service/daemon/store.*)
-        echo 'solver/model/base\.h|service/(wire|daemon)/.*' ;;
-    service/wire/*) echo 'solver/model/.*|service/wire/.*' ;;
-    service/formats/*) echo 'solver/model/.*|service/(wire|formats)/.*' ;;
-    service/daemon/*) echo 'solver/model/(base|options)\.h|service/(wire|daemon)/.*' ;;
-    service/cli/*) echo 'solver/.*|partition/.*|service/(wire|formats|cli)/.*' ;;
-    esac
-}
-
 # Foreign header, and the one file that sees it.
 foreign='mpi.h solver/comm/comm_mpi.c
 metis.h partition/part_metis.c
@@ -43,48 +16,69 @@ sodium.h service/wire/digest.c
 sqlite3.h service/daemon/store.c
 ini.h service/daemon/config.c'
 
-system='assert|ctype|errno|fcntl|float|getopt|inttypes|limits|math|poll|pthread|sched|signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|dirent|ftw|sys/[a-z_]+|linux/[a-z_]+'
-
-check_includes() {
-    sources | while read -r file; do
-        pattern=$(allowed "$file")
-        sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$file" | while read -r header; do
-            printf '%s\n' "$header" | grep -Eqx "$pattern" || echo "$file: may not include \"$header\""
-        done
-        sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*<\([^>]*\)>.*/\1/p' "$file" | while read -r header; do
-            owner=$(printf '%s\n' "$foreign" | sed -n "s|^$header ||p")
-            if [ -n "$owner" ]; then
-                [ "$owner" = "$file" ] || echo "$file: <$header> belongs to $owner alone"
-            elif ! printf '%s\n' "$header" | grep -Eqx "($system)\.h"; then
-                echo "$file: <$header> is neither of the C library nor a known foreign header"
-            fi
-        done
-    done
-}
-
-# name: what is found, files (a find pattern), the calls, and files that may.
-check_calls() {
-    find $2 -name '*.c' | LC_ALL=C sort | while read -r file; do
-        case " $4 " in *" $file "*) continue ;; esac
-        grep -nE "(^|[^_a-zA-Z0-9.>])($3)[[:space:]]*\(" "$file" | grep -vE '^[0-9]+:[[:space:]]*(\*|/\*)' |
-            sed "s|^|$file:|; s|\$|   <- $1|"
-    done
-}
-
 check_tree() {
-    check_includes
-    check_calls 'printing' 'solver partition' 'printf|vprintf|fprintf|vfprintf|puts|fputs|putchar|perror|fwrite' ''
-    check_calls 'exiting' 'solver partition' 'exit|_exit|_Exit|quick_exit|abort' ''
-    check_calls 'a clock' 'solver partition' 'time|clock|gettimeofday|clock_gettime|timespec_get' \
-        'solver/comm/comm_self.c solver/comm/comm_mpi.c'
-    check_calls 'the environment' 'solver partition' 'getenv|setenv|putenv|system|popen|fork|vfork' \
-        'solver/comm/comm.c solver/comm/comm_mpi.c'
-    check_calls 'signals' 'solver' 'signal|sigaction|raise|kill|pthread_create' ''
-    check_calls 'unseeded numbers' 'solver partition service' 'rand|srand|random|srandom|drand48' ''
-    check_calls 'the library'"'"'s rounding' 'solver/kernel solver/engine' 'exp|expf|exp2|expm1|log|logf|log2|log10|log1p|pow|powf' ''
-    sources | grep '^solver/' | while read -r file; do
-        grep -nE '^[[:space:]]*#[[:space:]]*(if|ifdef|elif)\b' "$file" | sed "s|^|$file:|; s|\$|   <- conditional code|"
-    done
+    find solver partition service -name '*.[ch]' | LC_ALL=C sort >"$scratch/files"
+    xargs awk -v foreign="$foreign" '
+    # What a file may include, as a pattern over the paths of the project. base < options, fabric, collective <
+    # problem, pods < routes < kernel, engine < solve and check < service.
+    function allowed(f) {
+        if (f ~ /^solver\/model\/base\./) return "solver/model/base\\.h"
+        if (f ~ /^solver\/model\/(options|fabric|collective)\./)
+            return "solver/model/(base|options|fabric|collective)\\.h"
+        if (f ~ /^solver\/model\/(problem|pods)\./)
+            return "solver/model/(base|options|fabric|collective|problem|pods)\\.h"
+        if (f ~ /^solver\/model\//) return "solver/model/.*"
+        if (f ~ /^solver\/comm\//) return "solver/(model/base|comm/comm)\\.h"
+        if (f ~ /^solver\/kernel\//) return "solver/kernel/.*"
+        if (f ~ /^solver\/engine\//) return "(solver/(model|kernel|engine)/.*|solver/comm/comm\\.h)"
+        if (f ~ /^solver\/check/) return "(solver/model/.*|solver/check[a-z_]*\\.h)"
+        if (f ~ /^solver\//) return "solver/.*"
+        if (f ~ /^partition\//) return "(solver/model/.*|solver/comm/comm\\.h|partition/.*)"
+        if (f ~ /^service\/(wire\/bus|daemon\/queue|daemon\/store)\./)
+            return "(solver/model/base\\.h|service/(wire|daemon)/.*)"
+        if (f ~ /^service\/wire\//) return "(solver/model/.*|service/wire/.*)"
+        if (f ~ /^service\/formats\//) return "(solver/model/.*|service/(wire|formats)/.*)"
+        if (f ~ /^service\/daemon\//) return "(solver/model/(base|options)\\.h|service/(wire|daemon)/.*)"
+        return "(solver/.*|partition/.*|service/(wire|formats|cli)/.*)"
+    }
+    function rule(name, files, calls, may) {
+        nrule++; what[nrule] = name; where[nrule] = files; who[nrule] = may
+        pattern[nrule] = "(^|[^_a-zA-Z0-9.>])(" calls ")[ \t]*[(]"
+    }
+    BEGIN {
+        n = split(foreign, line, "\n")
+        for (i = 1; i <= n; i++) { split(line[i], word, " "); owner[word[1]] = word[2] }
+        system_header = "^(assert|ctype|errno|fcntl|float|ftw|getopt|inttypes|limits|math|poll|pthread|sched|signal" \
+            "|spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|dirent|sys/[a-z_]+" \
+            "|linux/[a-z_]+)\\.h$"
+        clocks = "^solver/comm/comm_(self|mpi)\\.c$"
+        rule("printing", "^(solver|partition)/", "v?f?printf|f?puts|putchar|perror|fwrite", "^$")
+        rule("exiting", "^(solver|partition)/", "_?exit|_Exit|quick_exit|abort", "^$")
+        rule("a clock", "^(solver|partition)/", "time|clock|gettimeofday|clock_gettime|timespec_get", clocks)
+        rule("the environment", "^(solver|partition)/", "getenv|setenv|putenv|system|popen|v?fork",
+             "^solver/comm/comm(_mpi)?\\.c$")
+        rule("signals", "^solver/", "signal|sigaction|raise|kill|pthread_create", "^$")
+        rule("unseeded numbers", ".", "s?rand|s?random|drand48", "^$")
+        rule("the rounding of libm", "^solver/(kernel|engine)/", "expf?|exp2|expm1|log[f2]?|log10|log1p|powf?", "^$")
+    }
+    /^[ \t]*#[ \t]*include[ \t]*"/ {
+        split($0, word, "\"")
+        if (word[2] !~ "^" allowed(FILENAME) "$") print FILENAME ": may not include \"" word[2] "\""
+    }
+    /^[ \t]*#[ \t]*include[ \t]*</ {
+        split($0, word, "[<>]"); h = word[2]
+        if (h in owner) {
+            seen[h] = 1
+            if (owner[h] != FILENAME) print FILENAME ": <" h "> belongs to " owner[h] " alone"
+        } else if (h !~ system_header)
+            print FILENAME ": <" h "> is neither of the C library nor a known foreign header"
+    }
+    /^[ \t]*#[ \t]*(if|ifdef|elif)[ \t]/ && FILENAME ~ /^solver\// { print FILENAME ":" FNR ":" $0 "   <- conditional code" }
+    /^[ \t]*(\*|\/\*)/ { next }
+    { for (i = 1; i <= nrule; i++)
+          if ($0 ~ pattern[i] && FILENAME ~ where[i] && FILENAME !~ who[i] && FILENAME ~ /\.c$/)
+              print FILENAME ":" FNR ":" $0 "   <- " what[i] }
+    ' <"$scratch/files"
 }
 
 # A tree with one breach of each rule; every line of want must be found.
@@ -122,7 +116,7 @@ solver/solve.c:3:    printf("x");   <- printing
 solver/solve.c:4:    exit (1);   <- exiting
 rand();   <- unseeded numbers
 p->time(1);   <- a clock
-p->time(1);   <- the library's rounding
+p->time(1);   <- the rounding of libm
 solver/comm/other.c:2:char *h = getenv("X");   <- the environment
 solver/comm/other.c:1:#ifdef FAST   <- conditional code
 WANT
@@ -131,11 +125,12 @@ WANT
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-(cd "$scratch" && try_the_rules)
+mkdir "$scratch/tree"
+(cd "$scratch/tree" && try_the_rules)
 cd "$1"
 check_tree >"$scratch/found"
 printf '%s\n' "$foreign" | while read -r header file; do # every listed owner must still own it
-    [ ! -d "$(dirname "$file")" ] || grep -q "include <$header>" "$file" || echo "$file: does not include <$header>"
+    grep -q "include <$header>" "$file" || echo "$file: does not include <$header>"
 done >>"$scratch/found"
 if [ -s "$scratch/found" ]; then
     cat "$scratch/found"
