@@ -91,7 +91,7 @@ static void head(FILE *to, const struct value *plan)
     fprintf(to, "%s", *gap || kind ? "\n" : "");
 }
 
-/* The bound that the levels (or else the certificate) put on job i, NaN when they say nothing about it alone. */
+/* The bound on one job: what the levels prove of it, else what it could have alone; NaN when neither is there. */
 static double job_bound(const struct value *plan, const struct value *job)
 {
     const struct value *levels = list_of(plan, "levels");
@@ -102,7 +102,7 @@ static double job_bound(const struct value *plan, const struct value *job)
             if (names->as.item[i].kind == VALUE_TEXT && !strcmp(names->as.item[i].as.bytes, name))
                 return number_of(&levels->as.item[l], "bound");
     }
-    return NAN;
+    return number_of(job, "bound");
 }
 
 static void least(const struct value *jobs, const char *key, FILE *to)
