@@ -274,11 +274,11 @@ static int new_rule(struct split *s, int64_t round, struct err *e)
 
 static int step(struct split *s, int64_t round, struct err *e)
 {
-    if (s->value < 0.25)
+    int renew = round % RENEW_ROUNDS == 0;
+    for (; s->value > 0 && s->value < 0.25; renew = 1)
         shift_unit(s, 2);
-    if (round % RENEW_ROUNDS == 0 || s->value < 0.5)
-        if (split_loads(s, 0, e) < 0)
-            return -1;
+    if (renew && split_loads(s, 0, e) < 0)
+        return -1;
     if (new_rule(s, round, e) < 0 || split_pass(s, e) < 0)
         return -1;
     keep_if_best(s);
