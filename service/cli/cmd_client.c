@@ -14,7 +14,7 @@
 #include "service/wire/wire.h"
 
 enum { MAX_SET = 64 };
-static const double patience = 10, wait_seconds = 5;
+static const double patience = 5, wait_seconds = 5;
 
 struct call {
     const char *command;
