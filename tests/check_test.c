@@ -140,6 +140,24 @@ static struct plan *two_levels(struct problem *p)
     return plan;
 }
 
+/* Job b counts four times: at a quarter, with all it can have, it is the lower level, whatever its prices leave room
+ * for. */
+static struct plan *served_level(struct problem *p)
+{
+    double weak[20] = { 0 };
+    struct plan *plan = two_levels(p);
+    struct level swap = plan->level[0];
+    weak[12] = weak[14] = 1;
+    p->job_weight[1] = 4;
+    plan->level[0] = plan->level[1];
+    plan->level[1] = swap;
+    plan->level[0].efficiency = plan->value = .25;
+    plan->gap = plan_gap(.5, .25);
+    plan->status = PLAN_FEASIBLE;
+    CHECK(certificate_prices(&plan->level[0].proof, 1.0 / 3, weak, 20, NULL) == 0);
+    return plan;
+}
+
 static void refinish(struct problem *p)
 {
     struct fabric *f = p->fabric;
@@ -284,6 +302,7 @@ static const struct row rows[] = {
     { utilization, nothing, NULL },
     { split, nothing, NULL },
     { two_levels, nothing, NULL },
+    { served_level, nothing, NULL },
     { infeasible, nothing, NULL },
     { pinned, lost_routes, "plan has no routes" },
     { pinned, failed, "plan has no routes" },
