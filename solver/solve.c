@@ -16,6 +16,8 @@
 
 /* The price loop of a pinned problem is given this share of the gap, the rest is left to rounding. */
 static const double PRICE_SHARE = 0.25;
+/* What double arithmetic may leave between a value and the bound that it meets. */
+static const double ROUND_OFF = 1e-9;
 /* Coordination rounds are cheap; this many mean that it has stopped closing the gap. */
 enum { MAX_ROUNDS = 4000 };
 
@@ -295,7 +297,7 @@ static int solve_split_fair(struct job *j, struct err *e)
 
 static enum plan_status status_of(const struct job *j, double gap)
 {
-    if (gap <= j->p->options.gap)
+    if (gap <= j->p->options.gap + ROUND_OFF)
         return PLAN_OPTIMAL;
     return j->cancelled ? PLAN_CANCELLED : PLAN_FEASIBLE;
 }

@@ -32,14 +32,14 @@ struct colour {
     int32_t *pod;  /* [nnode] component over tiers 1 and 2, named by its smallest node */
     struct table t[2];
 
-    struct euler *euler;
-    int32_t *unit;     /* [nflow] unit of each edge */
-    int32_t *end[2];   /* [nflow] row of each edge on both sides */
-    int32_t *group[2]; /* [2 * nflow] for the Euler split */
-    int32_t *got;      /* [nflow] colour of each edge, -1 */
-    int32_t *first;    /* [nflow] colours of the Euler split */
-    int32_t *lower;    /* [nflow] colour in table 0 of each edge of table 1 */
-    int32_t *mark, now; /* [nflow] edges of the present chain */
+    struct euler *euler; /* nedge: subflows of all flows, the most there can be */
+    int32_t *unit;     /* [nedge] unit of each edge */
+    int32_t *end[2];   /* [nedge] row of each edge on both sides */
+    int32_t *group[2]; /* [2 * nedge] for the Euler split */
+    int32_t *got;      /* [nedge] colour of each edge, -1 */
+    int32_t *first;    /* [nedge] colours of the Euler split */
+    int32_t *lower;    /* [nedge] colour in table 0 of each edge of table 1 */
+    int32_t *mark, now; /* [nedge] edges of the present chain */
     int32_t *chain;    /* [MAX_CHAIN] */
 };
 
@@ -217,18 +217,18 @@ static void unplane(const struct colour *c, int32_t *plane)
     }
 }
 
-static int new_scratch(struct colour *c, int32_t nflow)
+static int new_scratch(struct colour *c, int64_t nedge)
 {
-    c->euler = euler_new(nflow);
-    c->unit = array(nflow, sizeof *c->unit);
-    c->got = array(nflow, sizeof *c->got);
-    c->first = array(nflow, sizeof *c->first);
-    c->lower = array(nflow, sizeof *c->lower);
-    c->mark = array(nflow, sizeof *c->mark);
+    c->euler = nedge <= INT32_MAX ? euler_new((int32_t)nedge) : NULL;
+    c->unit = array(nedge, sizeof *c->unit);
+    c->got = array(nedge, sizeof *c->got);
+    c->first = array(nedge, sizeof *c->first);
+    c->lower = array(nedge, sizeof *c->lower);
+    c->mark = array(nedge, sizeof *c->mark);
     c->chain = array(MAX_CHAIN, sizeof *c->chain);
     for (int i = 0; i < 2; i++) {
-        c->end[i] = array(nflow, sizeof *c->end[i]);
-        c->group[i] = array(2 * (int64_t)nflow, sizeof *c->group[i]);
+        c->end[i] = array(nedge, sizeof *c->end[i]);
+        c->group[i] = array(2 * nedge, sizeof *c->group[i]);
         if (!c->end[i] || !c->group[i])
             return -1;
     }
@@ -245,7 +245,7 @@ int colour_new(const struct lanes *w, struct colour **out, struct err *e)
     c->w = w;
     c->tier = array(w->nnode, sizeof *c->tier);
     c->pod = array(w->nnode, sizeof *c->pod);
-    if (!c->tier || !c->pod || new_scratch(c, w->problem->nflow) < 0)
+    if (!c->tier || !c->pod || new_scratch(c, (int64_t)w->problem->nflow * w->problem->options.paths_per_flow) < 0)
         goto oom;
     find_tiers(c, queue);
     components(c, 1, c->pod);

@@ -12,7 +12,7 @@ static const double SWITCH_GAP = 0.01;
 static const double WARM_GAP = 0.2; /* above it old multipliers are dropped for exponential prices */
 static const double RATE = 20;      /* first penalty, in 1 / value; 3 does as well */
 static const double BALANCE = 1.25; /* its factor when one side of the gap is twice the other */
-static const double SPARSE = 1e-10; /* multipliers below this / arcs of their sum count as 0 in a proof */
+static const double SPARSE = 1e-10; /* prices below this part of the mean distance count as 0 in a proof */
 
 static int new_arcs(struct split *s)
 {
@@ -68,9 +68,9 @@ void split_free(struct split *s)
     split_ways_free(s);
     split_core_free(&s->core);
     free_touched(&s->touched);
-    void *owned[] = { s->com,      s->block,     s->flow_at, s->flow,   s->trace, s->icap,  s->load,
-                      s->r,        s->w,         s->price,   s->length, s->proof, s->delta, s->side,
-                      s->line_arc, s->line_step, s->line_w,  s->line_r, s->slot,  s->dirty, s->moved };
+    void *owned[] = { s->com,    s->block,  s->flow_at, s->flow,  s->trace, s->icap,     s->load,     s->r,
+                      s->w,      s->price,  s->length,  s->proof, s->delta, s->side,     s->line_arc, s->line_step,
+                      s->line_w, s->line_r, s->slot,    s->dirty, s->moved, s->flow_load };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(s);
@@ -126,6 +126,7 @@ static void shift_unit(struct split *s, int k)
 {
     double f = ldexp(1, k);
     s->unit /= f;
+    s->total *= f;
     for (int32_t i = 0; i < s->ncom; i++)
         s->com[i].load *= f;
     if (!s->rule.exponential)
@@ -138,7 +139,7 @@ static void shift_unit(struct split *s, int k)
     s->claim *= f;
 }
 
-/* Demands in the unit in which the largest relative load of the present shares lies in [1, 2). */
+/* Demands in the unit in which the largest relative load of the present shares lies in [1, 2) or so. */
 static int start_unit(struct split *s, double sum, struct err *e)
 {
     enum { TRIES = 80, FAR = 30 };
@@ -150,12 +151,13 @@ static int start_unit(struct split *s, double sum, struct err *e)
         return fail(e, E_INPUT, "demands of %g Gb/s in all over a capacity of %g Gb/s are out of range", sum, 1 / thin);
     frexp(sum * thin, &k); /* no relative load is above this */
     s->unit = 1;
+    s->total = sum;
     shift_unit(s, -k);
     for (int i = 0; i < TRIES; i++) {
         if (split_loads(s, 0, e) < 0)
             return -1;
         frexp(s->top, &k);
-        if (s->top >= 1 && s->top < 2)
+        if (s->top >= 0.9 && s->top < 2.1) /* rounding at either end must not send it back and forth */
             return 0;
         shift_unit(s, s->top > 1.0 / (1 << FAR) ? 1 - k : FAR);
     }
@@ -174,13 +176,11 @@ static double take_prices(struct split *s)
             sum += s->w[a];
         }
     }
-    double least = SPARSE * sum / s->nlive;
+    double least = SPARSE * sum * s->value / s->total;
     for (int32_t a = 0; a < s->narc; a++) {
-        double v = s->length[a] * s->p->fabric->cap[a];
-        if (v >= least)
-            kept += v;
-        else
+        if (s->length[a] < least)
             s->length[a] = 0;
+        kept += s->length[a] * s->p->fabric->cap[a];
     }
     return kept;
 }

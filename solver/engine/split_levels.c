@@ -177,6 +177,16 @@ static int keep(struct climb *c, double t, double z, struct err *e)
     return 0;
 }
 
+/* The t at which the first free job has all it asks for. With bytes the NICs see to it. */
+static double ceiling(const struct climb *c)
+{
+    double least = INFINITY;
+    for (int32_t j = 0; j < c->s->p->njob && c->s->p->kind == DEMAND_GBPS; j++)
+        if (c->state[j] == JOB_FREE)
+            least = fmin(least, 1 / c->s->p->job_weight[j]);
+    return least;
+}
+
 /* The free jobs that the best proof holds at t, in job; none: the one that it holds most is in *most. */
 static int32_t held(const struct climb *c, double t, int32_t *job, int32_t *most)
 {
@@ -196,11 +206,19 @@ static int32_t held(const struct climb *c, double t, int32_t *job, int32_t *most
     return n;
 }
 
+/* The jobs of the level at t: those at their ceiling, or held by the proof, or, failing all, the one it holds most. */
 static int32_t freeze(struct climb *c, double t, int32_t *job)
 {
-    int32_t most, n = held(c, t, job, &most);
-    if (n == 0)
-        job[n++] = most;
+    int32_t most, n = 0;
+    if (t >= ceiling(c)) {
+        for (int32_t j = 0; j < c->s->p->njob; j++)
+            if (c->state[j] == JOB_FREE && 1 / c->s->p->job_weight[j] <= t)
+                job[n++] = j;
+    } else {
+        n = held(c, t, job, &most);
+        if (n == 0)
+            job[n++] = most;
+    }
     for (int32_t i = 0; i < n; i++) {
         c->state[job[i]] = JOB_HELD;
         c->t[job[i]] = t;
@@ -209,8 +227,8 @@ static int32_t freeze(struct climb *c, double t, int32_t *job)
     return n;
 }
 
-/* Room for one more level; its lists are as long as the free jobs. */
-static struct level *new_level(struct climb *c)
+/* Room for one more level; its lists are as long as the free jobs. priced: with the best proof. */
+static struct level *new_level(struct climb *c, int priced)
 {
     struct split_levels *o = c->out;
     int64_t n = (int64_t)o->nlevel + 1;
@@ -224,7 +242,7 @@ static struct level *new_level(struct climb *c)
         return NULL;
     struct level *l = &o->level[o->nlevel];
     *l = (struct level){ .job = array(c->nfree, sizeof *l->job) };
-    if (!l->job || certificate_prices(&l->proof, c->best.bound, c->best.price, c->s->narc, NULL) < 0) {
+    if (!l->job || (priced && certificate_prices(&l->proof, c->best.bound, c->best.price, c->s->narc, NULL) < 0)) {
         free(l->job);
         return NULL;
     }
@@ -236,7 +254,8 @@ static struct level *new_level(struct climb *c)
  * The disjoint policy decides by its own paths, but a proof must hold by distances on the whole fabric. */
 static int close_level(struct climb *c, double t, int stopped, struct err *e)
 {
-    struct level *l = new_level(c);
+    int priced = c->out->nlevel == 0 || t < ceiling(c); /* the first one carries the headline's bound in any case */
+    struct level *l = new_level(c, priced);
     int rc = l ? 0 : fail(e, E_MEMORY, "out of memory for level %d", c->out->nlevel);
     if (comm_agree(c->s->comm, rc, e) < 0)
         return -1;
@@ -270,7 +289,7 @@ static int first_level(struct climb *c, double *t, enum split_end *end, struct e
     if (run(c, 1, inner_gap(c), &r, e) < 0)
         return -1;
     *end = r.end;
-    *t = isfinite(c->best.bound) ? c->best.bound : 1 / r.z;
+    *t = fmin(isfinite(c->best.bound) ? c->best.bound : 1 / r.z, ceiling(c));
     c->value = r.z;
     c->bound = r.bound;
     if (keep(c, *t, r.z * *t, e) < 0)
@@ -285,7 +304,7 @@ static int next_level(struct climb *c, double *t, enum split_end *end, struct er
     struct split_result r;
     add_up(c, c->best.weight, &frozen, &free_sum);
     double guess = low * free_sum > THIN ? (c->room - frozen) / free_sum : INFINITY;
-    double at = fmax(low, fmin(2 * low, guess));
+    double most = ceiling(c), at = fmax(low, fmin(isfinite(most) ? most : 2 * low, guess));
     c->best.bound = INFINITY;
     for (int i = 0; i < STEPS; i++) {
         if (run(c, at, gap, &r, e) < 0)
@@ -299,13 +318,15 @@ static int next_level(struct climb *c, double *t, enum split_end *end, struct er
         *end = r.end;
         if (r.end != SPLIT_GAP)
             return 0;
+        if (low >= most)
+            break;
         if (c->best.bound <= low * (1 + gap)) {
-            int32_t most, n = held(c, low, c->job, &most);
+            int32_t first, n = held(c, low, c->job, &first);
             if (n > 0 || gap <= SHARPEST)
                 break;
             gap = SHARPEST; /* too blunt to say which jobs the level holds */
         }
-        at = fits ? fmin(2 * low, c->best.bound) : c->best.bound < at ? c->best.bound : 0.5 * (low + at);
+        at = fits ? fmin(fmin(2 * low, most), c->best.bound) : c->best.bound < at ? c->best.bound : 0.5 * (low + at);
     }
     *t = low;
     return close_level(c, low, 0, e);
@@ -319,14 +340,16 @@ static int state_result(struct climb *c, double *efficiency, struct err *e)
     struct routes *r;
     for (int64_t y = 0; y < s->nway; y++)
         s->way[y].best = s->way[y].share = y < c->nkept ? c->kept[y] : 0;
+    double most = p->kind == DEMAND_GBPS ? 1 : INFINITY;
     for (int32_t j = 0; j < p->njob; j++)
-        efficiency[j] = c->state[j] == JOB_IDLE ? 1 : p->job_weight[j] * c->kept_t[j] / c->kept_z;
+        efficiency[j] = c->state[j] == JOB_IDLE ? 1 : fmin(most, p->job_weight[j] * c->kept_t[j] / c->kept_z);
     for (int32_t i = 0; i < c->out->nlevel; i++) {
         struct level *l = &c->out->level[i];
-        l->proof.bound = (1 - c->sum[i].frozen / c->kept_z) / c->sum[i].free;
         l->efficiency = INFINITY;
         for (int32_t n = 0; n < l->njob; n++)
-            l->efficiency = fmin(l->efficiency, c->kept_t[l->job[n]] / c->kept_z);
+            l->efficiency = fmin(l->efficiency, efficiency[l->job[n]] / p->job_weight[l->job[n]]);
+        l->proof.bound =
+            l->proof.kind == CERT_NONE ? l->efficiency : (1 - c->sum[i].frozen / c->kept_z) / c->sum[i].free;
     }
     if (split_routes(s, &r, e) < 0)
         return -1;

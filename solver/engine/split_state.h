@@ -102,6 +102,7 @@ struct split {
     int64_t all;    /* commodities of all ranks */
 
     double unit;
+    double total; /* load of all flows, in units */
     struct rule rule;
     double level;        /* of the augmented Lagrangian */
     double top;          /* largest relative load now */
