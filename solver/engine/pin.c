@@ -222,7 +222,7 @@ static int run_task(struct pin *s, int32_t wave, int32_t task, double *champion,
         enum climb_start start;
         int wide;
     } member[TASKS] = { { START_BEST, 0 },   { START_COLOUR, 0 }, { START_GREEDY, 0 },
-                        { START_COLOUR, 0 }, { START_GREEDY, 1 }, { START_BEST, 1 } };
+                        { START_ORDER, 0 },  { START_GREEDY, 1 }, { START_BEST, 1 } };
     (s->spread ? s->spread->s : s->climb->s)->wide = member[task].wide && !closed(s);
     if (reset(s, s->best, e) < 0 ||
         run_once(s, member[task].start, closed(s) ? 1 : 1 << wave, (uint64_t)(wave * TASKS + task + 1), e) < 0)
