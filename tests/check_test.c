@@ -143,7 +143,7 @@ static struct plan *two_levels(struct problem *p)
         plan->level[l].njob = 1;
         plan->level[l].job = array(1, sizeof(int32_t));
         plan->level[l].job[0] = l;
-        CHECK(certificate_prices(&plan->level[l].proof, .5, l ? high : low, 20, &e) == 0);
+        CHECK(certificate_prices(&plan->level[l].proof, l ? 1 : .5, l ? high : low, 20, &e) == 0);
     }
     return plan;
 }
@@ -266,7 +266,11 @@ SPOIL(level_high, plan->level[0].efficiency = .7;)
 SPOIL(level_zero, plan->level[0].efficiency = 0;)
 SPOIL(level_order, plan->level[1].efficiency = .4;)
 SPOIL(level_price, plan->level[0].proof.price[0] = -2;)
-SPOIL(level_weak, plan->level[1].proof.arc[0] = 12;)
+SPOIL(level_claims, plan->level[1].proof.bound = .9;)
+SPOIL(level_weak, double y[20] = { 0 }; y[12] = y[14] = 1;
+      CHECK(certificate_prices(&plan->level[0].proof, 2.0 / 3, y, 20, NULL) == 0);)
+SPOIL(level_bare, plan->level[0].proof.narc = 0;)
+SPOIL(level_done, plan->level[1].proof.narc = 0;)
 SPOIL(level_silent, plan->level[1].proof.arc[0] = 1;)
 SPOIL(cut_none, certificate_free(&plan->certificate);)
 SPOIL(cut_flow, plan->certificate.flow[0] = 3;)
@@ -356,8 +360,11 @@ static const struct row rows[] = {
     { split, level_zero, "levels[0]: efficiency 0 must be positive" },
     { split, level_price, "levels[0]: price -2 of arc 12 is not a price" },
     { two_levels, level_order, "levels[1]: efficiency 0.4 is below the level before" },
-    { two_levels, level_weak, "levels[1]: the prices leave job \"b\"" },
-    { two_levels, level_silent, "levels[1]: the prices leave job \"b\"" },
+    { two_levels, level_silent, "levels[1]: its 1 prices prove nothing" },
+    { two_levels, level_claims, "levels[1]: prices prove 1, plan claims 0.9" },
+    { two_levels, level_weak, "levels[0]: at 0.5, but its prices allow 0.666666667" },
+    { two_levels, level_bare, "levels[0]: job \"a\" is at 0.5 and no price says why" },
+    { two_levels, level_done, NULL },
     { infeasible, cut_none, "needs a cut and the one flow" },
     { infeasible, cut_flow, "needs a cut and the one flow" },
     { infeasible, cut_heals, "cut: flow 0 reaches \"n1.0\" over live arcs" },

@@ -170,6 +170,9 @@ static void test_refused_jobs(void **state)
     refuse(JOB("{'flows': {'src': [0, 1], 'dst': [1, 9], 'bytes': [1, 1]}}"), "jobs[1].flows[1]: dst 9 is no node");
     refuse(JOB("{'flows': {}}"), "jobs[1].flows: key \"src\" is missing");
     refuse(JOB("{'collectives': {}}"), "jobs[1].collectives: object of 0 where a list is expected");
+    refuse(JOB("{'collectives': [{'op': 'all_to_all', 'bytes': 1, 'ranks': ['a', 'b']}], 'flows': [{'src': 'a', 'dst': "
+               "'b', 'bytes': 1, 'paths': [[0]]}]}"),
+           "jobs[1].flows[0]: paths[0]: ends at");
 #define COLL(text) JOB("{'collectives': [{'op': 'send', 'bytes': 1, 'ranks': ['a', 'b']}, " text "]}")
     refuse(COLL("{'bytes': 1, 'ranks': []}"), "jobs[1].collectives[1]: key \"op\" is missing");
     refuse(COLL("{'op': 'gather', 'bytes': 1, 'ranks': []}"), "collectives[1]: op \"gather\" is none of all_reduce");

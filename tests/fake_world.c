@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "service/cli/worker.h"
-#include "service/wire/json.h"
+#include "service/wire/doc.h"
 #include "service/wire/message.h"
 #include "service/wire/wire.h"
 
@@ -34,7 +34,7 @@ static int read_script(struct script *s, const char *data, int64_t n, struct err
 {
     struct value *v;
     struct arena *a = arena_new(0, e);
-    int rc = a ? json_read(data, n, a, &v, e) : -1;
+    int rc = a ? doc_parse(data, n, a, &v, e) : -1;
     if (rc == 0) {
         s->value = body_real(v, "value", 0.5);
         s->rounds = body_int(v, "rounds", 1);
@@ -82,6 +82,8 @@ static int fake_run(struct comm *c, const struct run_job *job, const struct hook
     struct script s;
     char *data = (char *)job->data;
     int64_t n = job->n, stop = 0;
+    c->idle = hooks ? hooks->idle : NULL; /* as run_job does */
+    c->idle_context = hooks ? hooks->context : NULL;
     if (comm_share(c, &data, &n, e) < 0)
         return -1;
     int rc = read_script(&s, data, n, e);

@@ -173,7 +173,7 @@ static void test_listed_paths(void **state)
     } row[] = {
         { { 0, 3 }, 2, NULL },
         { { 0, 4, 6 }, 3, NULL },
-        { { 0 }, 1, "paths[0]: ends at \"s\", not at \"b\"" },
+        { { 0 }, 1, "ends at \"s\", not at \"b\"" },
         { { 0, 8 }, 2, "arc 8 is not in [0, 8)" },
         { { -1 }, 1, "arc -1 is not in" },
         { { 0, 6 }, 2, "arc 6 does not start at \"s\"" },
@@ -185,8 +185,25 @@ static void test_listed_paths(void **state)
         struct err e = { 0 };
         struct problem *p = with_path(row[k].arc, row[k].n);
         CHECK((problem_finish(p, &e) == 0) == !row[k].says, "case %zu: %s", k, e.text);
-        CHECK(!row[k].says || (strstr(e.text, row[k].says) && strstr(e.text, "jobs[0].flows[0].paths[0]")),
+        CHECK(!row[k].says || (strstr(e.text, row[k].says) && strstr(e.text, "jobs[0].flows[0]: paths[0]: ")),
               "\"%s\" should say \"%s\"", e.text, row[k].says);
+        problem_free(p);
+    }
+}
+
+/* Flows of collectives come first in a job; the user's own are counted from 0 all the same. */
+static void test_expanded_flows_are_told_apart(void **state)
+{
+    (void)state;
+    for (int f = 0; f < 2; f++) {
+        struct err e = { 0 };
+        struct problem *p = two_jobs(finished());
+        p->job_expanded[0] = 1;
+        p->demand[f] = INFINITY;
+        CHECK(problem_finish(p, &e) == -1);
+        CHECK(!strcmp(e.text, f ? "jobs[0].flows[0]: bytes inf must be finite and not negative"
+                                : "jobs[0].collectives: flow 0: bytes inf must be finite and not negative"),
+              "%s", e.text);
         problem_free(p);
     }
 }
@@ -236,9 +253,13 @@ static void test_short_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ideal_and_need), cmocka_unit_test(test_dead_links_give_no_speed),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_listed_paths),
-        cmocka_unit_test(test_empty),          cmocka_unit_test(test_short_memory),
+        cmocka_unit_test(test_ideal_and_need),
+        cmocka_unit_test(test_dead_links_give_no_speed),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_listed_paths),
+        cmocka_unit_test(test_expanded_flows_are_told_apart),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_short_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,8 +27,8 @@ struct answer {
     struct arena *arena;
 };
 
-/* Returns 0 with any answer but "error"; -1 with E_INPUT and heddled's sentence for that (out->m.body holds the code: free
- * the answer in both cases). wait: seconds that the answer may take besides. */
+/* Returns 0 with any answer but "error"; -1 with E_INPUT and heddled's sentence for that (out->m.body holds the code:
+ * free the answer in both cases). wait: seconds that the answer may take besides. */
 int client_ask(struct client *c, const struct request *r, const struct arena *a, double wait, struct answer *out,
                struct err *e);
 void client_answer_free(struct answer *out); /* also of a zeroed one */

@@ -14,7 +14,7 @@
 #include "service/wire/wire.h"
 
 enum { MAX_SET = 64 };
-static const double patience = 10, wait_seconds = 5;
+static const double patience = 5, wait_seconds = 5;
 
 struct call {
     const char *command;
@@ -146,7 +146,8 @@ static int submit(struct call *c)
     struct answer answer = { .arena = NULL };
     struct arena *a = arena_new(0, &e);
     digest_random(random, sizeof random);
-    struct span key = c->key ? (struct span){ c->key, (int64_t)strlen(c->key) } : (struct span){ random, sizeof random };
+    struct span key =
+        c->key ? (struct span){ c->key, (int64_t)strlen(c->key) } : (struct span){ random, sizeof random };
     int rc = a ? load_problem(c, a, &data, &n, &e) : -1;
     if (rc == 0 && n > client_max_message(c->client))
         rc = fail(&e, E_INPUT, "%s: %lld bytes as msgpack; %s takes %lld", c->what, (long long)n, c->server,
@@ -323,7 +324,8 @@ static const struct {
     const char *name, *usage;
     int (*run)(struct call *c);
 } commands[] = {
-    { "submit", "PROBLEM [--wait] [--set option=value ...] [--key TEXT] [--priority N] [--json] [--server ADDRESS]", submit },
+    { "submit", "PROBLEM [--wait] [--set option=value ...] [--key TEXT] [--priority N] [--json] [--server ADDRESS]",
+      submit },
     { "status", "JOB [--json] [--server ADDRESS]", ask_job },
     { "wait", "JOB [--json] [--server ADDRESS]", await },
     { "watch", "JOB [--json] [--server ADDRESS]", watch },

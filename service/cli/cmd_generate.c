@@ -10,8 +10,9 @@
 #include "service/formats/generate_jobs.h"
 #include "service/wire/doc.h"
 
-static const char usage[] = "clos|fat-tree|multi-dc [--option value ...] [-o FABRIC]\n"
-                            "       heddle generate jobs FABRIC --job KIND:SIZE[:COUNT[:BYTES]] ... [-o PROBLEM]";
+static const char usage[] =
+    "clos|fat-tree|multi-dc [--option value ...] [-o FABRIC]\n"
+    "       heddle generate jobs FABRIC --job KIND:SIZE[/GROUP][:COUNT[:BYTES]][:across] ... [-o PROBLEM]";
 
 struct arguments {
     int kind;
@@ -27,7 +28,9 @@ static void help(void)
         "Seeded: the same options give the same bytes. FABRIC and PROBLEM may be - (the default for output); a name\n"
         "that ends in .mp is msgpack. Jobs also take --set option=value for the problem's options. KIND of a job:\n"
         "ring (all-reduce), all_gather, reduce_scatter, all_to_all, pipeline over SIZE NICs; hierarchical: a ring per\n"
-        "rail over SIZE hosts that have all rails. SIZE may be all.\n\n"
+        "rail over SIZE hosts that have all rails. SIZE may be all. With /GROUP a job is many such groups, each of "
+        "every\n"
+        "(SIZE/GROUP)-th rank. A job stays in one site unless it says :across.\n\n"
         "for: c clos, f fat-tree, m multi-dc, j jobs\n",
         usage);
     for (const struct generate_row *row = generate_table; row->name; row++)
@@ -58,9 +61,7 @@ static int parse_option(struct arguments *a, int argc, char **argv, int *i, stru
     const struct generate_row *row = known ? NULL : generate_find(a->kind, name, e);
     if (!known && !row)
         return -1;
-    if (row && row->type == GENERATE_FLAG && value)
-        return fail(e, E_INPUT, "--%s takes no value", name);
-    if (!(row && row->type == GENERATE_FLAG) && !value) {
+    if (!value) {
         if (*i + 1 >= argc)
             return fail(e, E_INPUT, "--%s needs a value", name);
         value = argv[++*i];

@@ -136,7 +136,7 @@ static int show(const struct arguments *a, const struct run_result *r, struct er
         rc = doc_save(a->plan, plan, e);
     FILE *to = a->plan && !strcmp(a->plan, "-") ? stderr : stdout;
     if (rc == 0)
-        rc = a->json ? table_plan_json(to, plan, e) : table_plan(to, plan, NULL, e);
+        rc = a->json ? table_plan_json(to, plan, e) : table_plan(to, plan, r->problem ? r->problem->fabric : NULL, e);
     arena_free(arena);
     return rc;
 }
@@ -153,7 +153,7 @@ static int finish(const struct arguments *a, const struct run_result *r, struct 
 static int solve_file(struct comm *c, const struct arguments *a)
 {
     struct err e = { 0 };
-    struct run_job job = { .nset = a->nset, .set = a->set };
+    struct run_job job = { .nset = a->nset, .set = a->set, .keep = 1 };
     struct run_result result = { 0 };
     char *data = NULL, *folder = folder_of(a->problem);
     double begin = c->now(c);
@@ -180,6 +180,7 @@ static int solve_file(struct comm *c, const struct arguments *a)
     else if (c->rank == 0)
         status = finish(a, &result, &e);
     free(result.plan);
+    problem_free(result.problem);
     free(data);
     free(folder);
     return status;

@@ -143,7 +143,8 @@ static int write_plan(const struct problem *p, const struct plan *plan, struct r
     return rc;
 }
 
-int run_job(struct comm *c, const struct run_job *job, const struct hooks *hooks, struct run_result *out, struct err *e)
+static int run(struct comm *c, const struct run_job *job, const struct hooks *hooks, struct run_result *out,
+               struct err *e)
 {
     struct problem *p = NULL;
     struct pods *pods = NULL;
@@ -173,8 +174,21 @@ int run_job(struct comm *c, const struct run_job *job, const struct hooks *hooks
         rc = write_plan(p, plan, out, e);
     }
     rc = share_failure(c, rc, e) < 0 || rc < 0 ? -1 : 0;
+    if (rc == 0 && job->keep && c->rank == 0) {
+        out->problem = p;
+        p = NULL;
+    }
     plan_free(plan);
     pods_free(pods);
     problem_free(p);
+    return rc;
+}
+
+int run_job(struct comm *c, const struct run_job *job, const struct hooks *hooks, struct run_result *out, struct err *e)
+{
+    c->idle = hooks ? hooks->idle : NULL;
+    c->idle_context = hooks ? hooks->context : NULL;
+    int rc = run(c, job, hooks, out, e);
+    c->idle = NULL;
     return rc;
 }

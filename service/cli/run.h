@@ -13,12 +13,14 @@ struct run_job {
     double seconds_read; /* rank 0: already spent on reading the file */
     int32_t nset;        /* overrides "option=value", borrowed */
     const char *const *set;
+    int keep; /* hand the problem over in the result */
 };
 
 struct run_result {
     enum plan_status status;
     char *plan; /* rank 0: the plan document as msgpack, caller frees; NULL elsewhere */
     int64_t n;
+    struct problem *problem; /* rank 0, where asked for: caller frees */
     double value, bound, gap, seconds;
 };
 

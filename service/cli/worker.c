@@ -14,16 +14,20 @@
 
 static const double beat_seconds = 1, report_seconds = 0.2, gather_seconds = 30;
 
+/* Rank 0 may wait for another rank's long search, and says so; but not for ever, nor for a rank that was stopped. */
+static const double stall_seconds = 120;
+
 /* Rank 0. */
 struct line {
     const struct worker *worker;
     struct comm *comm;
     struct bus *bus;
     struct sock *daemon, *wake;
-    struct parcel *here; /* [size - 1]: who to wake; their first frames are the names */
+    struct parcel *here; /* [size - 1]: who to wake: name, pid */
     int nhere;
     pid_t parent;
     double beat_at, report_at;
+    double solver_at;    /* when the solver itself last called a hook */
     struct progress row; /* the latest, when unsent */
     int unsent, cancelled, leave;
     char job[24];
@@ -90,22 +94,36 @@ static int orphaned(pid_t parent, struct err *e)
     return getppid() != parent ? fail(e, E_COMM, "the launcher is gone") : 0;
 }
 
-/* Heartbeat, progress and what heddled has to say, in the middle of a solve. */
-static int hook_stop(void *context)
+/* MPI never notices a stopped process. The ranks of a world with a wake-up socket are on one machine. */
+static int others_run(const struct line *l)
 {
-    struct line *l = context;
+    for (int i = 0; i < l->nhere; i++) {
+        const struct span *pid = &l->here[i].frame[l->here[i].nframe - 1];
+        char path[64], stat[512];
+        snprintf(path, sizeof path, "/proc/%.*s/stat", (int)(pid->n < 20 ? pid->n : 20), (const char *)pid->data);
+        FILE *f = fopen(path, "r");
+        size_t n = f ? fread(stat, 1, sizeof stat - 1, f) : 0;
+        if (f)
+            fclose(f);
+        stat[n] = 0;
+        const char *state = strrchr(stat, ')');
+        if (!state || strlen(state) < 3 || strchr("TtZX", state[2]))
+            return 0;
+    }
+    return 1;
+}
+
+static void beat(struct line *l, double now)
+{
+    l->beat_at = now + beat_seconds;
+    say_short(l, "heartbeat", NULL);
+    if (orphaned(l->parent, NULL) < 0)
+        l->cancelled = l->leave = 1;
+}
+
+static void hear_daemon(struct line *l)
+{
     struct parcel p;
-    double now = l->comm->now(l->comm);
-    if (now >= l->beat_at) {
-        l->beat_at = now + beat_seconds;
-        say_short(l, "heartbeat", NULL);
-        if (orphaned(l->parent, NULL) < 0)
-            l->cancelled = l->leave = 1;
-    }
-    if (l->unsent && now >= l->report_at) {
-        l->report_at = now + report_seconds;
-        send_row(l);
-    }
     while (sock_receive(l->daemon, &p, NULL) == 1) {
         struct arena *a = arena_new(0, NULL);
         struct message m;
@@ -117,7 +135,30 @@ static int hook_stop(void *context)
         arena_free(a);
         parcel_free(&p);
     }
+}
+
+/* Heartbeat, progress and what heddled has to say, in the middle of a solve. */
+static int hook_stop(void *context)
+{
+    struct line *l = context;
+    double now = l->comm->now(l->comm);
+    l->solver_at = now;
+    if (now >= l->beat_at)
+        beat(l, now);
+    if (l->unsent && now >= l->report_at) {
+        l->report_at = now + report_seconds;
+        send_row(l);
+    }
+    hear_daemon(l);
     return l->cancelled || l->leave;
+}
+
+static void hook_idle(void *context)
+{
+    struct line *l = context;
+    double now = l->comm->now(l->comm);
+    if (now >= l->beat_at && now < l->solver_at + stall_seconds && others_run(l))
+        beat(l, now);
 }
 
 static void hook_report(void *context, const struct progress *row)
@@ -179,7 +220,7 @@ static const char **settings(const struct message *m, struct arena *a, int32_t *
 /* E_COMM from the run means that the ranks are out of step or one is gone: the world ends, and heddled tries again. */
 static int solve_job(struct line *l, const struct message *m, struct arena *a, struct err *e)
 {
-    struct hooks hooks = { l, hook_report, hook_stop };
+    struct hooks hooks = { l, hook_report, hook_stop, hook_idle };
     struct run_result r = { .plan = NULL };
     struct err why = { 0 };
     struct run_job job = { .data = m->raw.data, .n = m->raw.n, .folder = NULL };
@@ -188,6 +229,7 @@ static int solve_job(struct line *l, const struct message *m, struct arena *a, s
     l->attempt = m->attempt;
     l->cancelled = l->unsent = 0;
     l->report_at = 0;
+    l->solver_at = l->comm->now(l->comm);
     if (!job.set)
         return fail(e, E_MEMORY, "out of memory for a job");
     if (say_short(l, "running", e) < 0 || wake_all(l, "go", e) < 0)
@@ -275,11 +317,11 @@ static int lead(struct line *l, struct err *e)
 /* Every other rank: asleep until "go" or "end". */
 static int follow(struct comm *c, const struct worker *w, struct bus *bus, struct err *e)
 {
-    static const struct span here = { "here", 4 };
-    char address[512];
+    char address[512], pid[24];
     pid_t parent = getppid();
     snprintf(address, sizeof address, "ipc://%s/wake.sock", w->folder);
     struct sock *s = sock_connect(bus, address, &no_limits, e);
+    struct span here = { pid, snprintf(pid, sizeof pid, "%lld", (long long)getpid()) };
     int rc = s && sock_send(s, &here, 1, e) == 1 ? 0 : -1;
     for (int leave = 0; rc == 0 && !leave;) {
         struct watch watch = { .sock = s };

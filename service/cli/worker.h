@@ -15,8 +15,8 @@ struct worker {
                struct err *e);
 };
 
-/* All ranks call it. Returns 0 when heddled has told the world to go; -1 when the world cannot go on (a rank failed, the
- * parent process is gone): the process shall then end at once, without another call on c. */
+/* All ranks call it. Returns 0 when heddled has told the world to go; -1 when the world cannot go on (a rank failed,
+ * the parent process is gone): the process shall then end at once, without another call on c. */
 int worker_run(struct comm *c, const struct worker *w, struct err *e);
 
 #endif

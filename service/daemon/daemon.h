@@ -20,8 +20,8 @@ enum { MAX_WORLDS = 8, MAX_LISTENERS = 10000 };
 struct listener {
     struct listener *next;
     int64_t job, id;
-    double deadline;  /* waiting: then the answer is "timeout" */
-    int64_t seq;      /* watching: the next event to send; 0: waiting */
+    double deadline; /* waiting: then the answer is "timeout" */
+    int64_t seq;     /* watching: the next event to send; 0: waiting */
     int64_t npeer;
     char peer[64];
 };
@@ -51,9 +51,9 @@ struct daemon {
     int64_t npost, post_bytes;
     struct listener *listener;
     int64_t nlistener;
-    double now, time;    /* of this turn of the loop: monotonic, and seconds since 1970 */
-    double store_at;     /* after a failed commit: when to try again */
-    double tidy_at;      /* when to look for jobs that are too old */
+    double now, time; /* of this turn of the loop: monotonic, and seconds since 1970 */
+    double store_at;  /* after a failed commit: when to try again */
+    double tidy_at;   /* when to look for jobs that are too old */
     double progress_at[MAX_WORLDS];
     int draining, listener_blocked;
     int64_t submitted, duplicates, refused, dropped, stale, finished; /* counts for stats */
@@ -71,11 +71,11 @@ void fleet_tick(struct daemon *d);     /* deadlines and starts */
 void fleet_dispatch(struct daemon *d); /* queued jobs to idle worlds */
 void fleet_cancel(struct daemon *d, struct job *j);
 double fleet_due(const struct daemon *d);
-int fleet_stop(struct daemon *d);      /* asks all worlds to go; returns how many are still there */
+int fleet_stop(struct daemon *d); /* asks all worlds to go; returns how many are still there */
 
 /* post.c: answers and the commit before them. */
-void post_reply(struct daemon *d, const struct message *to, const char *type, struct arena *a,
-                const struct value *body, int64_t promised);
+void post_reply(struct daemon *d, const struct message *to, const char *type, struct arena *a, const struct value *body,
+                int64_t promised);
 void post_refuse(struct daemon *d, const struct message *to, const char *code, const char *field, const char *text);
 int post_world(struct daemon *d, const struct world *w, struct arena *a, const struct value *head,
                const struct value *body, const struct span *raw, struct err *e);

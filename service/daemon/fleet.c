@@ -1,6 +1,6 @@
-/* The worlds: starting and ending them, giving them jobs, hearing from them. A message counts only from the world that it
- * claims to be from, at its present epoch, about the job and attempt that this world has; all else is stale and is dropped
- * (a world of a former daemon is told to go).
+/* The worlds: starting and ending them, giving them jobs, hearing from them. A message counts only from the world that
+ * it claims to be from, at its present epoch, about the job and attempt that this world has; all else is stale and is
+ * dropped (a world of a former daemon is told to go).
  */
 #include "service/daemon/daemon.h"
 

@@ -120,7 +120,8 @@ static int read_settings(const struct value *body, char set[SET_BYTES], struct e
     return 0;
 }
 
-/* Looks at the outside of a problem: bytes that can be a document, and no bomb. What it says is the solver's to judge. */
+/* Looks at the outside of a problem: bytes that can be a document, and no bomb. What it says is the solver's to judge.
+ */
 static int check_problem(const struct daemon *d, const struct value *problem, struct err *e)
 {
     if (!problem || (problem->kind != VALUE_BYTES && problem->kind != VALUE_TEXT))
@@ -199,7 +200,8 @@ static void submit(struct daemon *d, const struct message *m)
         return;
     }
     if (check_problem(d, problem, &e) < 0) {
-        post_refuse(d, m, problem && problem->n > d->config.max_message ? "too_large" : "invalid_problem", "problem", e.text);
+        post_refuse(d, m, problem && problem->n > d->config.max_message ? "too_large" : "invalid_problem", "problem",
+                    e.text);
         return;
     }
     if (read_settings(m->body, set, &e) < 0) {
@@ -436,9 +438,9 @@ static const struct {
     const char *type;
     void (*run)(struct daemon *d, const struct message *m);
 } requests[] = {
-    { "hello", hello },     { "ping", ping },       { "submit", submit }, { "status", status }, { "list", list },
-    { "wait", wait_for },   { "watch", watch },     { "unwatch", unwatch }, { "cancel", cancel }, { "result", result },
-    { "stats", stats },
+    { "hello", hello },   { "ping", ping },     { "submit", submit }, { "status", status },
+    { "list", list },     { "wait", wait_for }, { "watch", watch },   { "unwatch", unwatch },
+    { "cancel", cancel }, { "result", result }, { "stats", stats },
 };
 
 void front_receive(struct daemon *d, struct parcel *p)

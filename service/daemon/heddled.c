@@ -1,5 +1,5 @@
-/* heddled: takes problems over ZeroMQ, keeps them safe, has them solved by worlds of ranks that it starts and watches, and
- * gives the plans out again. Not for: mathematics, MPI, looking into problems. Happy path: main, set_up, turn.
+/* heddled: takes problems over ZeroMQ, keeps them safe, has them solved by worlds of ranks that it starts and watches,
+ * and gives the plans out again. Not for: mathematics, MPI, looking into problems. Happy path: main, set_up, turn.
  */
 #include "service/daemon/daemon.h"
 

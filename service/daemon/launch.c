@@ -78,8 +78,8 @@ static int command_line(const struct launch *l, struct words *w, struct err *e)
             return -1;
         p += n;
     }
-    const char *const rest[] = { l->solver, "world",   "--connect", l->address, "--world", world,
-                                 "--epoch", epoch,     "--folder",  l->folder };
+    const char *const rest[] = { l->solver, "world",   "--connect", l->address, "--world",
+                                 world,     "--epoch", epoch,       "--folder", l->folder };
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
         if (words_add(w, text_copy(rest[i]), e) < 0)
             return -1;

@@ -1,6 +1,6 @@
 /* Starting and ending the processes of a world: the launcher (mpirun, srun or none) in a session of its own, with the
- * environment, limits and folder that a world needs. A world's processes carry its folder in their environment, which is
- * how those that were left behind are found again.
+ * environment, limits and folder that a world needs. A world's processes carry its folder in their environment, which
+ * is how those that were left behind are found again.
  */
 #ifndef HEDDLE_LAUNCH_H
 #define HEDDLE_LAUNCH_H

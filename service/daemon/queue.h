@@ -34,13 +34,13 @@ struct job {
     unsigned char key[64], digest[32]; /* idempotency: the client's key, SHA-256 of what it asked for */
     char *set;                         /* option=value, one a line; "" when there are none */
     int64_t problem_bytes;
-    int64_t attempt;                   /* 1 from the first assignment on */
-    int64_t lost;                      /* how often its world died under it */
-    int64_t epoch;                     /* of the world that has it */
-    int32_t world;                     /* -1: none */
-    int cancel;                        /* asked for */
-    double submitted, started, ended;  /* seconds since 1970; 0: not yet */
-    double deadline;                   /* of this attempt on the caller's clock; 0: none */
+    int64_t attempt;                  /* 1 from the first assignment on */
+    int64_t lost;                     /* how often its world died under it */
+    int64_t epoch;                    /* of the world that has it */
+    int32_t world;                    /* -1: none */
+    int cancel;                       /* asked for */
+    double submitted, started, ended; /* seconds since 1970; 0: not yet */
+    double deadline;                  /* of this attempt on the caller's clock; 0: none */
     struct outcome end;
     int64_t events; /* number of the last event */
 

@@ -1,5 +1,5 @@
-/* Files of problems and plans. A file appears whole or not at all: written under another name, fsync, rename; the folder
- * itself is synced before the row that speaks of the file is committed.
+/* Files of problems and plans. A file appears whole or not at all: written under another name, fsync, rename; the
+ * folder itself is synced before the row that speaks of the file is committed.
  */
 #ifndef HEDDLE_SPOOL_H
 #define HEDDLE_SPOOL_H

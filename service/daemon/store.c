@@ -10,7 +10,17 @@
 
 enum { SCHEMA = 1 };
 
-enum statement { INSERT_JOB, UPDATE_JOB, DELETE_JOB, DELETE_EVENTS, INSERT_EVENT, NEXT_EVENT, GET_META, SET_META, NSTATEMENT };
+enum statement {
+    INSERT_JOB,
+    UPDATE_JOB,
+    DELETE_JOB,
+    DELETE_EVENTS,
+    INSERT_EVENT,
+    NEXT_EVENT,
+    GET_META,
+    SET_META,
+    NSTATEMENT
+};
 
 struct store {
     sqlite3 *db;
@@ -32,14 +42,16 @@ static const char schema[] =
     " PRIMARY KEY(job, seq)) WITHOUT ROWID;";
 
 static const char *const text_of[NSTATEMENT] = {
-    [INSERT_JOB] = "INSERT INTO job(id, key, digest, state, priority, options, problem_bytes, attempt, lost, epoch, cancel,"
-                   " t_submitted, t_started, t_ended, status, value, bound, gap, seconds, plan_bytes, plan_digest, code,"
-                   " message, events)"
-                   " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24)",
-    [UPDATE_JOB] = "UPDATE job SET key=?2, digest=?3, state=?4, priority=?5, options=?6, problem_bytes=?7, attempt=?8,"
-                   " lost=?9, epoch=?10, cancel=?11, t_submitted=?12, t_started=?13, t_ended=?14, status=?15, value=?16,"
-                   " bound=?17, gap=?18, seconds=?19, plan_bytes=?20, plan_digest=?21, code=?22, message=?23, events=?24"
-                   " WHERE id=?1 AND state=?25 AND attempt=?26",
+    [INSERT_JOB] =
+        "INSERT INTO job(id, key, digest, state, priority, options, problem_bytes, attempt, lost, epoch, cancel,"
+        " t_submitted, t_started, t_ended, status, value, bound, gap, seconds, plan_bytes, plan_digest, code,"
+        " message, events)"
+        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24)",
+    [UPDATE_JOB] =
+        "UPDATE job SET key=?2, digest=?3, state=?4, priority=?5, options=?6, problem_bytes=?7, attempt=?8,"
+        " lost=?9, epoch=?10, cancel=?11, t_submitted=?12, t_started=?13, t_ended=?14, status=?15, value=?16,"
+        " bound=?17, gap=?18, seconds=?19, plan_bytes=?20, plan_digest=?21, code=?22, message=?23, events=?24"
+        " WHERE id=?1 AND state=?25 AND attempt=?26",
     [DELETE_JOB] = "DELETE FROM job WHERE id=?1",
     [DELETE_EVENTS] = "DELETE FROM event WHERE job=?1",
     [INSERT_EVENT] = "INSERT INTO event(job, seq, t, body) VALUES(?1, ?2, ?3, ?4)",
@@ -49,7 +61,8 @@ static const char *const text_of[NSTATEMENT] = {
 };
 
 static const char load_text[] =
-    "SELECT id, key, digest, state, priority, options, problem_bytes, attempt, lost, epoch, cancel, t_submitted, t_started,"
+    "SELECT id, key, digest, state, priority, options, problem_bytes, attempt, lost, epoch, cancel, t_submitted, "
+    "t_started,"
     " t_ended, status, value, bound, gap, seconds, plan_bytes, plan_digest, code, message, events FROM job ORDER BY id";
 
 static int refuse(struct store *s, const char *what, struct err *e)
@@ -69,9 +82,9 @@ static int check_place(const char *folder, struct err *e)
     static const struct {
         unsigned long magic;
         const char *name;
-    } remote[] = { { 0x6969, "NFS" },         { 0x0bd00bd0, "Lustre" }, { 0xff534d42, "CIFS" },
-                   { 0xfe534d42, "SMB" },     { 0x517b, "SMB" },        { 0x47504653, "GPFS" },
-                   { 0x19830326, "BeeGFS" },  { 0x00c36400, "Ceph" },   { 0x5346414f, "AFS" } };
+    } remote[] = { { 0x6969, "NFS" },        { 0x0bd00bd0, "Lustre" }, { 0xff534d42, "CIFS" },
+                   { 0xfe534d42, "SMB" },    { 0x517b, "SMB" },        { 0x47504653, "GPFS" },
+                   { 0x19830326, "BeeGFS" }, { 0x00c36400, "Ceph" },   { 0x5346414f, "AFS" } };
     struct statfs fs;
     if (statfs(folder, &fs) < 0)
         return fail(e, E_IO, "%s: cannot be looked at: %m", folder);
@@ -108,15 +121,17 @@ static int check_health(struct store *s, struct err *e)
 
 static int set_up(struct store *s, struct err *e)
 {
-    static const char *const settings[] = { "PRAGMA locking_mode=EXCLUSIVE", "PRAGMA journal_mode=WAL",
-                                            "PRAGMA synchronous=FULL",       "PRAGMA wal_autocheckpoint=1000",
-                                            "BEGIN EXCLUSIVE",               "COMMIT" };
+    static const char *const settings[] = {
+        "PRAGMA locking_mode=EXCLUSIVE",  "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL",
+        "PRAGMA wal_autocheckpoint=1000", "BEGIN EXCLUSIVE",         "COMMIT"
+    };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (run_text(s, settings[i], e) < 0)
             return sqlite3_errcode(s->db) == SQLITE_BUSY ? fail(e, E_IO, "jobs.db is in use by another heddled") : -1;
     int64_t version = query_number(s, "PRAGMA user_version", -1);
     if (version > SCHEMA || version < 0)
-        return fail(e, E_INPUT, "jobs.db has version %lld of the tables, this program knows %d", (long long)version, SCHEMA);
+        return fail(e, E_INPUT, "jobs.db has version %lld of the tables, this program knows %d", (long long)version,
+                    SCHEMA);
     if (check_health(s, e) < 0 || run_text(s, schema, e) < 0 || run_text(s, "PRAGMA user_version=1", e) < 0)
         return -1;
     for (int i = 0; i < NSTATEMENT; i++)
@@ -140,7 +155,8 @@ struct store *store_open(const char *folder, struct err *e)
         return NULL;
     }
     int rc = 0;
-    if (sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
         rc = s->db ? refuse(s, "be opened", e) : fail(e, E_MEMORY, "out of memory for the store");
     if (rc == 0)
         rc = set_up(s, e);

@@ -15,8 +15,8 @@ struct store;
 struct store *store_open(const char *folder, struct err *e);
 void store_close(struct store *s);
 
-/* Rows in order of id; take may keep the job (return 0) or refuse it (-1: store_load passes its sentence to bad and goes
- * on with the next row, which then stays as it is). */
+/* Rows in order of id; take may keep the job (return 0) or refuse it (-1: store_load passes its sentence to bad and
+ * goes on with the next row, which then stays as it is). */
 struct store_reader {
     void *context;
     int (*take)(void *context, struct job *j, struct err *e);

@@ -144,7 +144,8 @@ void world_exited(struct world *w, double now)
     w->job = w->attempt = 0;
     w->term_at = w->kill_at = HUGE_VAL;
     w->failures = came_to_nothing ? w->failures + 1 : 0;
-    double pause = w->failures > 0 ? fmin(last_pause, first_pause * ldexp(1, w->failures < 10 ? w->failures - 1 : 9)) : 0;
+    double pause =
+        w->failures > 0 ? fmin(last_pause, first_pause * ldexp(1, w->failures < 10 ? w->failures - 1 : 9)) : 0;
     w->start_at = now + pause;
     turn(w, WORLD_DOWN, now);
 }

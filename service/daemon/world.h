@@ -26,13 +26,13 @@ struct world {
     int64_t job, attempt; /* busy */
     int64_t jobs;         /* taken since the start */
     int64_t starts;
-    double since;     /* of the present state */
-    double beat;      /* last sign of life */
-    double start_at;  /* down: when to start; HUGE_VAL: never */
-    double term_at;   /* when to send SIGTERM; HUGE_VAL: not */
-    double kill_at;   /* when to send SIGKILL; HUGE_VAL: not */
-    int failures;     /* starts in a row that came to nothing */
-    char cause[200];  /* why it is being ended, "" while it is not */
+    double since;    /* of the present state */
+    double beat;     /* last sign of life */
+    double start_at; /* down: when to start; HUGE_VAL: never */
+    double term_at;  /* when to send SIGTERM; HUGE_VAL: not */
+    double kill_at;  /* when to send SIGKILL; HUGE_VAL: not */
+    int failures;    /* starts in a row that came to nothing */
+    char cause[200]; /* why it is being ended, "" while it is not */
 };
 
 struct world_calls {

@@ -1,6 +1,6 @@
-/* Messages of several frames between processes; the only file that sees zmq.h. A ROUTER serves many peers and names each
- * by the first frame; a DEALER talks to one ROUTER. Nothing here blocks but bus_poll: a send that finds no room says so.
- * One thread only.
+/* Messages of several frames between processes; the only file that sees zmq.h. A ROUTER serves many peers and names
+ * each by the first frame; a DEALER talks to one ROUTER. Nothing here blocks but bus_poll: a send that finds no room
+ * says so. One thread only.
  */
 #ifndef HEDDLE_BUS_H
 #define HEDDLE_BUS_H

@@ -44,6 +44,7 @@ struct builder {
     int kind;              /* enum demand_kind, -1 while no demand has been seen */
     char first[80];        /* where the first demand stood */
     int32_t *job_first;    /* [njob + 1] */
+    int32_t *job_expanded; /* [njob] flows that came from collectives */
     char **job_name;       /* [njob], owned */
     double *job_weight;    /* [njob] */
     int32_t njob;          /* read so far */
@@ -64,6 +65,7 @@ static void builder_free(struct builder *b)
     for (int32_t j = 0; b->job_name && j < b->njob; j++)
         free(b->job_name[j]);
     free(b->job_first);
+    free(b->job_expanded);
     free(b->job_name);
     free(b->job_weight);
     free(b->flow_list);
@@ -258,7 +260,10 @@ static int read_job(struct builder *b, const struct value *v, struct err *e)
         return fail_at(e, ": ");
     if (read_job_name(b, cell[JOB_NAME], e) < 0)
         return -1;
-    if (read_collectives(b, cell[JOB_COLLECTIVES], e) < 0 || read_flows(b, cell[JOB_FLOWS], e) < 0)
+    if (read_collectives(b, cell[JOB_COLLECTIVES], e) < 0)
+        return fail_at(e, ".");
+    b->job_expanded[j] = (int32_t)b->flow.n - b->job_first[j];
+    if (read_flows(b, cell[JOB_FLOWS], e) < 0)
         return fail_at(e, ".");
     b->job_first[j + 1] = (int32_t)b->flow.n;
     return 0;
@@ -270,9 +275,10 @@ static int read_jobs(struct builder *b, const struct value *v, struct err *e)
     if (v->kind != VALUE_LIST || v->n > INT32_MAX)
         return fail(e, E_INPUT, "jobs: %s where a list of jobs is expected", value_say(v, said, sizeof said));
     b->job_first = array(v->n + 1, sizeof *b->job_first);
+    b->job_expanded = array(v->n, sizeof *b->job_expanded);
     b->job_name = array(v->n, sizeof *b->job_name);
     b->job_weight = array(v->n, sizeof *b->job_weight);
-    if (!b->job_first || !b->job_name || !b->job_weight || !(b->job = names_new(e)))
+    if (!b->job_first || !b->job_expanded || !b->job_name || !b->job_weight || !(b->job = names_new(e)))
         return fail(e, E_MEMORY, "out of memory for %lld jobs", (long long)v->n);
     for (int64_t j = 0; j < v->n; j++) {
         if (read_job(b, &v->as.item[j], e) < 0) {
@@ -348,6 +354,7 @@ static struct problem *build(struct builder *b, struct err *e)
         b->job_name[j] = NULL;
         p->job_weight[j] = b->job_weight[j];
         p->job_first[j + 1] = b->job_first[j + 1];
+        p->job_expanded[j] = b->job_expanded[j];
     }
     if (b->nlist > 0) {
         p->nlist = b->nlist;

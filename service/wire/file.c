@@ -58,19 +58,31 @@ static int write_all(int fd, const char *data, int64_t n)
     return 0;
 }
 
-/* The file appears under its name complete and on disk, or not at all. Mode: what the umask leaves of 0666. */
+/* A new file beside path, under a name of its own; its name goes to temporary. */
+static int open_beside(const char *path, char *temporary, size_t n)
+{
+    enum { TRIES = 100 };
+    int fd = -1;
+    for (int k = 0; k < TRIES && fd < 0; k++) {
+        snprintf(temporary, n, "%s.%ld.%d.tmp", path, (long)getpid(), k);
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+/* Written, synced, renamed; a file that was there keeps its mode. */
 static int replace_file(const char *path, const char *data, int64_t n, struct err *e)
 {
     struct stat st;
-    char *temporary = array((int64_t)strlen(path) + 16, 1);
+    size_t room = strlen(path) + 40;
+    char *temporary = array((int64_t)room, 1);
     if (!temporary)
         return fail(e, E_MEMORY, "%.200s: out of memory", path);
-    sprintf(temporary, "%s.XXXXXX", path);
-    int fd = mkostemp(temporary, O_CLOEXEC);
-    mode_t mask = umask(0);
-    umask(mask);
-    mode_t mode = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_mode & 0777 : 0666 & ~mask;
-    int bad = fd < 0 || fchmod(fd, mode) < 0 || write_all(fd, data, n) < 0 || fsync(fd) < 0;
+    int fd = open_beside(path, temporary, room);
+    int bad = fd < 0 || (stat(path, &st) == 0 && S_ISREG(st.st_mode) && fchmod(fd, st.st_mode & 0777) < 0) ||
+              write_all(fd, data, n) < 0 || fsync(fd) < 0;
     int why = errno;
     if (fd >= 0 && close(fd) < 0 && !bad) {
         bad = 1;

@@ -10,20 +10,20 @@
 enum { MESSAGE_VERSION = 1, MESSAGE_HEADER = 4096, MESSAGE_KEY = 64, MESSAGE_CHUNK = 1 << 20 };
 
 struct message {
-    struct span peer;  /* ROUTER: who sent it */
-    const char *type;  /* "t"; NULL when the header cannot be read */
-    int64_t id;        /* the sender's number of the request, 0 when it gave none */
-    const char *job;   /* "job", or NULL */
-    int64_t seq;       /* "seq", or 0 */
-    struct span key;   /* "k", n = 0 when absent */
+    struct span peer; /* ROUTER: who sent it */
+    const char *type; /* "t"; NULL when the header cannot be read */
+    int64_t id;       /* the sender's number of the request, 0 when it gave none */
+    const char *job;  /* "job", or NULL */
+    int64_t seq;      /* "seq", or 0 */
+    struct span key;  /* "k", n = 0 when absent */
     int64_t attempt, epoch;
     const struct value *body; /* a map, or NULL */
     struct span raw;          /* the frame behind the body, n = 0 when there is none */
     const char *fault;        /* why message_read refused: bad_frame, bad_version, unsupported, too_large */
 };
 
-/* Reads a parcel whose header is frame[first]: first 1 for ROUTER (frame 0 names the peer), 0 for DEALER. *m points into
- * p and a. -1: refused, with m->fault, and m->id where it could still be read. */
+/* Reads a parcel whose header is frame[first]: first 1 for ROUTER (frame 0 names the peer), 0 for DEALER. *m points
+ * into p and a. -1: refused, with m->fault, and m->id where it could still be read. */
 int message_read(const struct parcel *p, int first, struct arena *a, struct message *m, struct err *e);
 
 /* A header {v, t, id}; more keys by value_put. */

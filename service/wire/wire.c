@@ -38,41 +38,18 @@ static int read_list(struct head *h, int64_t size, uint64_t count, int per)
     return 0;
 }
 
+/* Types 0xc0 .. 0xdf: bytes of head and payload; minus the width of a length that follows; 0: not accepted (unused,
+ * ext) or a list or map. */
+static const int8_t layout[32] = {
+    1, 0,  1,  1,  -1, -2, -4, 0, /* nil, unused, false, true, bin8, bin16, bin32, ext8 */
+    0, 0,  5,  9,  2,  3,  5,  9, /* ext16, ext32, float32, float64, uint8 .. uint64 */
+    2, 3,  5,  9,  0,  0,  0,  0, /* int8 .. int64, fixext1 .. fixext8 */
+    0, -1, -2, -4, 0,  0,  0,  0, /* fixext16, str8, str16, str32, array16, array32, map16, map32 */
+};
+
 /* The head at s with left > 0 bytes; -1: ext or unused type byte, 1: cut off. */
 static int read_head(const uint8_t *s, int64_t left, struct head *h)
 {
-    static const int8_t fixed[32] = { /* c0 nil */ 1,
-                                      0,
-                                      1,
-                                      1,
-                                      -1,
-                                      -2,
-                                      -4,
-                                      0,
-                                      0,
-                                      0,
-                                      5,
-                                      9,
-                                      2,
-                                      3,
-                                      5,
-                                      9,
-                                      2,
-                                      3,
-                                      5,
-                                      9,
-                                      0,
-                                      0,
-                                      0,
-                                      0,
-                                      0,
-                                      -1,
-                                      -2,
-                                      -4,
-                                      0,
-                                      0,
-                                      0,
-                                      0 };
     uint8_t c = s[0];
     *h = (struct head){ .size = 1 };
     if (c < 0x80 || c >= 0xe0)
@@ -89,7 +66,7 @@ static int read_head(const uint8_t *s, int64_t left, struct head *h)
         int width = c & 1 ? 4 : 2;
         return left < 1 + width ? 1 : read_list(h, 1 + width, big_endian(s + 1, width), c >= 0xde ? 2 : 1);
     }
-    int8_t f = fixed[c - 0xc0]; /* bytes in all, or minus the width of a length */
+    int8_t f = layout[c - 0xc0];
     if (f == 0)
         return -1;
     h->size = f > 0 ? f : 1 - f;
@@ -222,6 +199,17 @@ static int read_map(const struct reader *r, const msgpack_object *o, struct valu
     return check_unique(r, v);
 }
 
+static int read_bin(const struct reader *r, const msgpack_object *o, struct value *v)
+{
+    v->kind = VALUE_BYTES;
+    v->n = o->via.bin.size;
+    if (!(v->as.bytes = arena_take(r->a, v->n + 1, 1)))
+        return memory(r);
+    if (v->n > 0)
+        memcpy(v->as.bytes, o->via.bin.ptr, (size_t)v->n);
+    return 0;
+}
+
 static int read_object(const struct reader *r, const msgpack_object *o, struct value *v)
 {
     switch (o->type) {
@@ -254,13 +242,7 @@ static int read_object(const struct reader *r, const msgpack_object *o, struct v
         v->n = o->via.str.size;
         return read_text(r, o->via.str.ptr, o->via.str.size, &v->as.bytes);
     case MSGPACK_OBJECT_BIN:
-        v->kind = VALUE_BYTES;
-        v->n = o->via.bin.size;
-        if (!(v->as.bytes = arena_take(r->a, v->n + 1, 1)))
-            return memory(r);
-        if (v->n > 0)
-            memcpy(v->as.bytes, o->via.bin.ptr, (size_t)v->n);
-        return 0;
+        return read_bin(r, o, v);
     case MSGPACK_OBJECT_ARRAY:
         return read_array(r, o, v);
     case MSGPACK_OBJECT_MAP:

@@ -21,6 +21,10 @@ struct comm {
     double (*now)(struct comm *c);
     void (*free)(struct comm *c);
     void *state;
+    /* Called now and then while this rank waits for the others (heartbeats, cancel messages); may be NULL, and must not
+     * call the comm. */
+    void (*idle)(void *context);
+    void *idle_context;
     int64_t calls, bytes; /* collective calls made and bytes this rank put in, for --stats */
 };
 

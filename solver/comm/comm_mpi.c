@@ -5,6 +5,7 @@
 #include "solver/comm/comm.h"
 
 #include <mpi.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +39,41 @@ static int check(int code, const char *call, struct err *e)
     return fail(e, E_COMM, "%s: %.300s", call, text);
 }
 
+/* Wait for a call under way. Short waits spin, since exchanges are many and small; a rank that waits longer gives its
+ * core to the one it waits for, sleeps in short naps, and calls idle: a rank 0 that waits for a long search of another
+ * rank is alive and must be able to say so. */
+static int await(struct comm *c, MPI_Request *request, const char *call, struct err *e)
+{
+    static const double spin = 50e-6, nap = 1e-3, beat = 0.05; /* seconds */
+    double begin = c->now(c), idle_at = begin + beat;
+    for (int done = 0;;) {
+        int code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || done)
+            return check(code, call, e);
+        double now = c->now(c);
+        if (now - begin > nap)
+            nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
+        else if (now - begin > spin)
+            sched_yield();
+        if (c->idle && now >= idle_at) {
+            c->idle(c->idle_context);
+            idle_at = now + beat;
+        }
+    }
+}
+
 static int mpi_bcast(struct comm *c, void *data, int64_t bytes, struct err *e)
 {
     struct ranks *s = c->state;
     c->calls++;
     c->bytes += bytes;
-    for (int64_t i = 0; i < bytes; i += PIECE)
-        if (check(MPI_Bcast((char *)data + i, (int)lesser(PIECE, bytes - i), MPI_BYTE, 0, s->comm), "MPI_Bcast", e) < 0)
+    for (int64_t i = 0; i < bytes; i += PIECE) {
+        MPI_Request r;
+        int count = (int)lesser(PIECE, bytes - i);
+        if (check(MPI_Ibcast((char *)data + i, count, MPI_BYTE, 0, s->comm, &r), "MPI_Ibcast", e) < 0 ||
+            await(c, &r, "MPI_Ibcast", e) < 0)
             return -1;
+    }
     return 0;
 }
 
@@ -56,8 +84,11 @@ static int mpi_sum(struct comm *c, int64_t *data, int64_t n, struct err *e)
     c->calls++;
     c->bytes += n * (int64_t)sizeof *data;
     for (int64_t i = 0; i < n; i += step) {
+        MPI_Request r;
         int count = (int)lesser(step, n - i);
-        if (check(MPI_Allreduce(MPI_IN_PLACE, data + i, count, MPI_INT64_T, MPI_SUM, s->comm), "MPI_Allreduce", e) < 0)
+        if (check(MPI_Iallreduce(MPI_IN_PLACE, data + i, count, MPI_INT64_T, MPI_SUM, s->comm, &r), "MPI_Iallreduce",
+                  e) < 0 ||
+            await(c, &r, "MPI_Iallreduce", e) < 0)
             return -1;
     }
     return 0;
@@ -103,12 +134,14 @@ static int mpi_gather(struct comm *c, const void *mine, int64_t bytes, char **al
     c->bytes += bytes;
     if (c->rank == 0)
         *all = NULL;
-    if (check(MPI_Gather(&bytes, 1, MPI_INT64_T, s->bytes, 1, MPI_INT64_T, 0, s->comm), "MPI_Gather", e) < 0)
+    MPI_Request r; /* the sizes: the only part of a gather in which rank 0 may wait for long */
+    if (check(MPI_Igather(&bytes, 1, MPI_INT64_T, s->bytes, 1, MPI_INT64_T, 0, s->comm, &r), "MPI_Igather", e) < 0 ||
+        await(c, &r, "MPI_Igather", e) < 0)
         return -1;
     if (c->rank == 0) {
         first[0] = 0;
-        for (int r = 0; r < c->size; r++)
-            first[r + 1] = first[r] + s->bytes[r];
+        for (int i = 0; i < c->size; i++)
+            first[i + 1] = first[i] + s->bytes[i];
         *all = array(first[c->size], 1);
         total = *all ? first[c->size] : -1;
     }

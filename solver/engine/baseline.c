@@ -174,47 +174,76 @@ int baseline_ecmp(const struct problem *p, uint64_t seed, struct routes **out, s
     return r ? 0 : -1;
 }
 
-/* Efficiencies of seeds seed .. seed + nseed - 1, walked together, added to mean and worst. */
-static int add_seeds(struct ecmp *w, uint64_t seed, int32_t nseed, double *mean, double *worst, struct err *e)
+/* What a visitor of seeds wants. */
+struct visit {
+    baseline_visit *call;
+    void *context;
+    double *efficiency, *load; /* scratch: [njob], [narc] */
+};
+
+/* Seeds seed .. seed + nseed - 1, walked together. */
+static int visit_seeds(struct ecmp *w, uint64_t seed, int32_t nseed, const struct visit *v, struct err *e)
 {
     const struct problem *p = w->p;
+    int64_t narc = 0;
     if (walk_all(w, seed, nseed, e) < 0)
         return -1;
-    struct routes *r = ecmp_routes(w, e);
-    double *efficiency = array(p->njob, sizeof *efficiency);
-    int64_t narc = 0;
     for (int32_t f = 0; f < p->nflow; f++)
         narc += (int64_t)w->k * w->length[f];
+    struct routes *r = ecmp_routes(w, e);
     struct scorer *scorer = r ? scorer_new(p, r->npath, narc, e) : NULL;
-    for (int32_t s = 0; scorer && efficiency && s < nseed; s++) {
+    for (int32_t s = 0; scorer && s < nseed; s++) {
         ecmp_fill(w, seed + (uint64_t)s, s, r);
-        scorer_pinned(scorer, r, efficiency, NULL);
-        for (int32_t j = 0; j < p->njob; j++) {
-            mean[j] += efficiency[j] / ECMP_SEEDS;
-            if (worst)
-                worst[j] = fmin(worst[j], efficiency[j]);
-        }
+        scorer_pinned(scorer, r, v->efficiency, v->load);
+        v->call(v->context, r, v->efficiency, v->load);
     }
-    int rc = scorer && efficiency ? 0 : oom(p, e);
+    int rc = scorer ? 0 : -1;
     scorer_free(scorer);
-    free(efficiency);
     routes_free(r);
     return rc;
 }
 
+int baseline_ecmp_each(const struct problem *p, baseline_visit *call, void *context, struct err *e)
+{
+    struct ecmp w;
+    struct visit v = { call, context, array(p->njob, sizeof *v.efficiency), array(p->fabric->narc, sizeof *v.load) };
+    int rc = ecmp_init(&w, p, e);
+    if (rc == 0 && (!v.efficiency || !v.load))
+        rc = oom(p, e);
+    int64_t together = ARCS_KEPT / (8 * ((int64_t)p->nflow * w.k + 1)); /* paths rarely have more than 8 arcs */
+    int32_t step = together < 1 ? 1 : together > ECMP_SEEDS ? ECMP_SEEDS : (int32_t)together;
+    for (int32_t s = 0; s < ECMP_SEEDS && rc == 0; s += step)
+        rc = visit_seeds(&w, (uint64_t)s, s + step < ECMP_SEEDS ? step : ECMP_SEEDS - s, &v, e);
+    ecmp_free(&w);
+    free(v.efficiency);
+    free(v.load);
+    return rc;
+}
+
+struct spread {
+    int32_t njob;
+    double *mean, *worst;
+};
+
+static void add_seed(void *context, const struct routes *r, const double *efficiency, const double *load)
+{
+    const struct spread *s = context;
+    (void)r;
+    (void)load;
+    for (int32_t j = 0; j < s->njob; j++) {
+        s->mean[j] += efficiency[j] / ECMP_SEEDS;
+        if (s->worst)
+            s->worst[j] = fmin(s->worst[j], efficiency[j]);
+    }
+}
+
 int baseline_ecmp_efficiency(const struct problem *p, double *mean, double *worst, struct err *e)
 {
+    struct spread s = { p->njob, mean, worst };
     for (int32_t j = 0; j < p->njob; j++) {
         mean[j] = 0;
         if (worst)
             worst[j] = INFINITY;
     }
-    struct ecmp w;
-    int rc = ecmp_init(&w, p, e);
-    int64_t together = ARCS_KEPT / (8 * ((int64_t)p->nflow * w.k + 1)); /* paths rarely have more than 8 arcs */
-    int32_t step = together < 1 ? 1 : together > ECMP_SEEDS ? ECMP_SEEDS : (int32_t)together;
-    for (int32_t s = 0; s < ECMP_SEEDS && rc == 0; s += step)
-        rc = add_seeds(&w, (uint64_t)s, s + step < ECMP_SEEDS ? step : ECMP_SEEDS - s, mean, worst, e);
-    ecmp_free(&w);
-    return rc;
+    return baseline_ecmp_each(p, add_seed, &s, e);
 }

@@ -13,6 +13,11 @@ enum { ECMP_SEEDS = 16 };
  * the caller's. E_INPUT when a routed flow has no live path, naming it. */
 int baseline_ecmp(const struct problem *p, uint64_t seed, struct routes **out, struct err *e);
 
+/* Seeds 0 .. ECMP_SEEDS - 1 one after the other, cheaper than so many calls: routes rated, efficiency[njob], load[narc]
+ * as load_a / u_a. All three are the callee's again when the visit returns. */
+typedef void baseline_visit(void *context, const struct routes *r, const double *efficiency, const double *load);
+int baseline_ecmp_each(const struct problem *p, baseline_visit *visit, void *context, struct err *e);
+
 /* Mean and worst (over jobs: smallest) efficiency of jobs over seeds 0 .. ECMP_SEEDS - 1; mean[njob], worst[njob];
  * worst may be NULL. */
 int baseline_ecmp_efficiency(const struct problem *p, double *mean, double *worst, struct err *e);

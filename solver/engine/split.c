@@ -12,7 +12,7 @@ static const double SWITCH_GAP = 0.01;
 static const double WARM_GAP = 0.2; /* above it old multipliers are dropped for exponential prices */
 static const double RATE = 20;      /* first penalty, in 1 / value; 3 does as well */
 static const double BALANCE = 1.25; /* its factor when one side of the gap is twice the other */
-static const double SPARSE = 1e-10; /* multipliers below this / arcs of their sum count as 0 in a proof */
+static const double SPARSE = 1e-10; /* prices below this part of the mean distance count as 0 in a proof */
 
 static int new_arcs(struct split *s)
 {
@@ -65,12 +65,12 @@ void split_free(struct split *s)
 {
     if (!s)
         return;
-    ways_free(s);
-    core_free(&s->core);
+    split_ways_free(s);
+    split_core_free(&s->core);
     free_touched(&s->touched);
-    void *owned[] = { s->com,      s->block,     s->flow_at, s->flow,   s->trace, s->icap,  s->load,
-                      s->r,        s->w,         s->price,   s->length, s->proof, s->delta, s->side,
-                      s->line_arc, s->line_step, s->line_w,  s->line_r, s->slot,  s->dirty, s->moved };
+    void *owned[] = { s->com,    s->block,  s->flow_at, s->flow,  s->trace, s->icap,     s->load,     s->r,
+                      s->w,      s->price,  s->length,  s->proof, s->delta, s->side,     s->line_arc, s->line_step,
+                      s->line_w, s->line_r, s->slot,    s->dirty, s->moved, s->flow_load };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(s);
@@ -80,12 +80,12 @@ static int build(struct split *s, struct err *e)
 {
     if (new_arcs(s) < 0 || new_touched(&s->touched, s->narc) < 0)
         return fail(e, E_MEMORY, "out of memory for the prices of %d arcs", s->narc);
-    if (core_new(s, e) < 0 || flows_merge(s, e) < 0)
+    if (split_core(s, e) < 0 || split_merge(s, e) < 0)
         return -1;
     s->trace = array((int64_t)s->core.nnode + 2, sizeof *s->trace);
     if (!s->trace)
         return fail(e, E_MEMORY, "out of memory for paths of %d nodes", s->core.nnode);
-    return ways_start(s, e);
+    return split_ways_start(s, e);
 }
 
 /* The chunks of a pass, from the number of commodities in every block. */
@@ -98,7 +98,7 @@ static int agree_on_chunks(struct split *s, struct err *e)
         return -1;
     for (int32_t b = 0; b < s->pods->npod; b++)
         all += s->slot[b];
-    return comm_agree(s->comm, block_chunks(s, all, e), e);
+    return comm_agree(s->comm, split_chunks(s, all, e), e);
 }
 
 struct split *split_new(const struct problem *p, const struct pods *pods, struct comm *c, struct err *e)
@@ -126,6 +126,7 @@ static void shift_unit(struct split *s, int k)
 {
     double f = ldexp(1, k);
     s->unit /= f;
+    s->total *= f;
     for (int32_t i = 0; i < s->ncom; i++)
         s->com[i].load *= f;
     if (!s->rule.exponential)
@@ -138,7 +139,7 @@ static void shift_unit(struct split *s, int k)
     s->claim *= f;
 }
 
-/* Demands in the unit in which the largest relative load of the present shares lies in [1, 2). */
+/* Demands in the unit in which the largest relative load of the present shares lies in [1, 2) or so. */
 static int start_unit(struct split *s, double sum, struct err *e)
 {
     enum { TRIES = 80, FAR = 30 };
@@ -150,12 +151,13 @@ static int start_unit(struct split *s, double sum, struct err *e)
         return fail(e, E_INPUT, "demands of %g Gb/s in all over a capacity of %g Gb/s are out of range", sum, 1 / thin);
     frexp(sum * thin, &k); /* no relative load is above this */
     s->unit = 1;
+    s->total = sum;
     shift_unit(s, -k);
     for (int i = 0; i < TRIES; i++) {
-        if (block_loads(s, 0, e) < 0)
+        if (split_loads(s, 0, e) < 0)
             return -1;
         frexp(s->top, &k);
-        if (s->top >= 1 && s->top < 2)
+        if (s->top >= 0.9 && s->top < 2.1) /* rounding at either end must not send it back and forth */
             return 0;
         shift_unit(s, s->top > 1.0 / (1 << FAR) ? 1 - k : FAR);
     }
@@ -174,13 +176,11 @@ static double take_prices(struct split *s)
             sum += s->w[a];
         }
     }
-    double least = SPARSE * sum / s->nlive;
+    double least = SPARSE * sum * s->value / s->total;
     for (int32_t a = 0; a < s->narc; a++) {
-        double v = s->length[a] * s->p->fabric->cap[a];
-        if (v >= least)
-            kept += v;
-        else
+        if (s->length[a] < least)
             s->length[a] = 0;
+        kept += s->length[a] * s->p->fabric->cap[a];
     }
     return kept;
 }
@@ -196,7 +196,7 @@ static int evaluate(struct split *s, enum ways_job job, double tolerance, int64_
     int32_t npod = s->pods->npod;
     double sum = 0, multipliers = job == WAYS_PLAIN ? 0 : take_prices(s);
     memset(s->slot, 0, ((size_t)npod + SLOTS) * sizeof *s->slot);
-    int rc = ways_price(s, job, tolerance, &s->slot[npod + SLOT_COLUMNS], e);
+    int rc = split_ways_price(s, job, tolerance, &s->slot[npod + SLOT_COLUMNS], e);
     s->slot[npod + SLOT_FAILED] = rc < 0;
     s->slot[npod + SLOT_STOP] = stop;
     if (s->comm->sum(s->comm, s->slot, (int64_t)npod + SLOTS, e) < 0)
@@ -257,7 +257,7 @@ static void keep_if_best(struct split *s)
 static int new_rule(struct split *s, int64_t round, struct err *e)
 {
     if (s->rule.exponential && (gap_of(s) < SWITCH_GAP || round >= SWITCH_ROUND)) {
-        if (block_multipliers(s, e) < 0)
+        if (split_multipliers(s, e) < 0)
             return -1;
         s->rule = (struct rule){ .rate = RATE / s->value, .level = s->top };
         s->level = s->top;
@@ -277,12 +277,12 @@ static int step(struct split *s, int64_t round, struct err *e)
     if (s->value < 0.25)
         shift_unit(s, 2);
     if (round % RENEW_ROUNDS == 0 || s->value < 0.5)
-        if (block_loads(s, 0, e) < 0)
+        if (split_loads(s, 0, e) < 0)
             return -1;
-    if (new_rule(s, round, e) < 0 || block_pass(s, e) < 0)
+    if (new_rule(s, round, e) < 0 || split_pass(s, e) < 0)
         return -1;
     keep_if_best(s);
-    return s->rule.exponential ? 0 : block_multipliers(s, e);
+    return s->rule.exponential ? 0 : split_multipliers(s, e);
 }
 
 static void report(const struct split *s, const struct hooks *hooks, double began)
@@ -301,7 +301,7 @@ static void report(const struct split *s, const struct hooks *hooks, double bega
 /* Loads, units and the first rule of a run; 1 when there is nothing to route. */
 static int start(struct split *s, const double *load, struct err *e)
 {
-    double sum = flows_load(s, load);
+    double sum = split_demand(s, load);
     s->rounds = 0;
     s->value = s->bound = s->claim = 0;
     memset(s->proof, 0, (size_t)s->narc * sizeof *s->proof);
@@ -326,7 +326,7 @@ static int finish(struct split *s, struct err *e)
     for (int64_t y = 0; y < s->nway; y++)
         s->way[y].share = s->way[y].best;
     s->warm = s->rule.exponential ? 0 : s->rule.rate * s->value;
-    if (block_loads(s, 1, e) < 0)
+    if (split_loads(s, 1, e) < 0)
         return -1;
     s->value = s->top;
     if (s->p->options.policy != PATHS_DISJOINT)

@@ -15,8 +15,9 @@ enum {
     MOST_EXCHANGES = 256,
 };
 
-static void touch(struct split *s, struct touched *t, int32_t a)
+void split_touch(struct split *s, int32_t a)
 {
+    struct touched *t = &s->touched;
     if (t->mark[a] == t->round)
         return;
     t->mark[a] = t->round;
@@ -25,11 +26,12 @@ static void touch(struct split *s, struct touched *t, int32_t a)
     t->price[t->n++] = s->price[a];
 }
 
-static void touch_none(struct touched *t, int32_t narc)
+void split_freeze(struct split *s)
 {
+    struct touched *t = &s->touched;
     t->n = 0;
     if (++t->round == 0) { /* the counter came round: old marks would look new */
-        memset(t->mark, 0, (size_t)narc * sizeof *t->mark);
+        memset(t->mark, 0, (size_t)s->narc * sizeof *t->mark);
         t->round = 1;
     }
 }
@@ -75,7 +77,7 @@ static void move(struct split *s, struct commodity *k)
     int32_t from = -1, to = -1;
     double most = 0, least = 0;
     for (int32_t y = k->way; y >= 0; y = s->way[y].next) {
-        double c = way_cost(&s->way[y], s->price);
+        double c = split_cost(&s->way[y], s->price);
         if (to < 0 || c < least) {
             least = c;
             to = y;
@@ -100,21 +102,16 @@ static void move(struct split *s, struct commodity *k)
     s->moved[s->nmoved++] = (struct transfer){ from, to, share };
     for (int32_t i = 0; i < n; i++) {
         int32_t a = s->line_arc[i];
-        touch(s, &s->touched, a);
+        split_touch(s, a);
         s->load[a] += fixed_of(x * s->line_step[i]);
         s->r[a] = (double)s->load[a] / FIXED;
         s->price[a] = rule_value(&s->rule, s->w[a], s->r[a]) * s->icap[a];
     }
 }
 
-/* Commodities [begin, end) of one block; its changes go to delta, the frozen loads come back. */
-static void block_chunk(struct split *s, int64_t begin, int64_t end)
+void split_thaw(struct split *s)
 {
     struct touched *t = &s->touched;
-    touch_none(t, s->narc);
-    for (int64_t k = begin; k < end; k++)
-        if (s->com[k].nway > 1 && s->com[k].load > 0)
-            move(s, &s->com[k]);
     for (int32_t i = 0; i < t->n; i++) {
         int32_t a = t->arc[i];
         s->delta[a] += s->load[a] - t->load[i];
@@ -123,6 +120,16 @@ static void block_chunk(struct split *s, int64_t begin, int64_t end)
         s->r[a] = (double)s->load[a] / FIXED;
         s->price[a] = t->price[i];
     }
+}
+
+/* Commodities [begin, end) of one block. */
+static void block_chunk(struct split *s, int64_t begin, int64_t end)
+{
+    split_freeze(s);
+    for (int64_t k = begin; k < end; k++)
+        if (s->com[k].nway > 1 && s->com[k].load > 0)
+            move(s, &s->com[k]);
+    split_thaw(s);
 }
 
 /* The arcs that the blocks have changed, in ascending order, as the line from the frozen loads to the new ones. */
@@ -147,14 +154,12 @@ static int32_t changed(struct split *s)
     return n;
 }
 
-/* Every block's changes on every rank, as far as they do good together: each block went to the best point of its own
- * line, and several may have gone for the same arc. */
-static int exchange(struct split *s, struct err *e)
+int split_exchange(struct split *s, int searched, struct err *e)
 {
     if (s->comm->size > 1 && s->comm->sum(s->comm, s->delta, s->narc, e) < 0)
         return -1;
     int32_t n = changed(s);
-    double part = s->pods->npod > 1 ? prices_search(&s->rule, n, s->line_step, s->line_w, s->line_r, 1) : 1;
+    double part = searched && s->pods->npod > 1 ? prices_search(&s->rule, n, s->line_step, s->line_w, s->line_r, 1) : 1;
     for (int32_t i = 0; i < n; i++) {
         int32_t a = s->line_arc[i];
         s->load[a] += part < 1 ? fixed_of(part * s->line_step[i]) : s->delta[a];
@@ -187,20 +192,26 @@ static void find_top(struct split *s)
         s->top = s->r[a] > s->top ? s->r[a] : s->top;
 }
 
-/* First commodity of chunk c of a block. Small blocks do not all move in the same chunks. */
+/* Small blocks do not all move in the same chunks. */
+int64_t split_chunk(const struct split *s, int32_t b, int64_t n, int32_t c)
+{
+    return (n * c + (int64_t)s->nchunk * b / s->pods->npod) / s->nchunk;
+}
+
+/* First commodity of chunk c of a block. */
 static int64_t chunk_begin(const struct split *s, int32_t b, int32_t c)
 {
     int64_t first = s->block[b - s->own], n = s->block[b - s->own + 1] - first;
-    return first + (n * c + (int64_t)s->nchunk * b / s->pods->npod) / s->nchunk;
+    return first + split_chunk(s, b, n, c);
 }
 
-int block_pass(struct split *s, struct err *e)
+int split_pass(struct split *s, struct err *e)
 {
     new_level(s);
     for (int32_t c = 0; c < s->nchunk; c++) {
         for (int32_t b = s->own; b < s->end; b++)
             block_chunk(s, chunk_begin(s, b, c), chunk_begin(s, b, c + 1));
-        if (exchange(s, e) < 0)
+        if (split_exchange(s, 1, e) < 0)
             return -1;
         int64_t before = s->all * c / s->nchunk, after = s->all * (c + 1) / s->nchunk;
         if (!s->rule.exponential && before / MOVES_PER_LEVEL != after / MOVES_PER_LEVEL)
@@ -211,7 +222,7 @@ int block_pass(struct split *s, struct err *e)
 }
 
 /* Depends on the problem alone, not on the ranks. */
-int block_chunks(struct split *s, int64_t all, struct err *e)
+int split_chunks(struct split *s, int64_t all, struct err *e)
 {
     int64_t n = (all + MOVES_PER_LEVEL - 1) / MOVES_PER_LEVEL, room = 0;
     if (s->pods->npod > 1 && n < EXCHANGES)
@@ -230,20 +241,20 @@ int block_chunks(struct split *s, int64_t all, struct err *e)
     return s->moved ? 0 : fail(e, E_MEMORY, "out of memory for %lld moves", (long long)room);
 }
 
-int block_loads(struct split *s, int best, struct err *e)
+int split_loads(struct split *s, int best, struct err *e)
 {
     struct touched *t = &s->touched;
     double *sum = s->length; /* scratch, zero outside this loop's block */
     memset(sum, 0, (size_t)s->narc * sizeof *sum);
     memset(s->delta, 0, (size_t)s->narc * sizeof *s->delta);
     for (int32_t b = 0; b < s->end - s->own; b++) {
-        touch_none(t, s->narc);
+        split_freeze(s);
         for (int32_t k = s->block[b]; k < s->block[b + 1]; k++)
             for (int32_t y = s->com[k].way; y >= 0; y = s->way[y].next) {
                 const struct way *v = &s->way[y];
                 double x = s->com[k].load * (best ? v->best : v->share);
                 for (int32_t i = 0; x > 0 && i < v->len; i++) {
-                    touch(s, t, v->arc[i]);
+                    split_touch(s, v->arc[i]);
                     sum[v->arc[i]] += x * s->icap[v->arc[i]];
                 }
             }
@@ -270,7 +281,7 @@ static int owns(const struct split *s, int32_t a)
     return b < 0 ? s->comm->rank == 0 : b >= s->own && b < s->end;
 }
 
-int block_multipliers(struct split *s, struct err *e)
+int split_multipliers(struct split *s, struct err *e)
 {
     if (!s->rule.exponential)
         s->level = s->rule.level = prices_level(s->narc, s->w, s->r, s->rule.rate, s->level);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-void core_free(struct core *c)
+void split_core_free(struct core *c)
 {
     paths_free(c->paths);
     void *owned[] = { c->of, c->first, c->out, c->head, c->tail, c->nic, c->dist, c->via };
@@ -38,7 +38,7 @@ static void core_number(struct split *s)
             c->of[v] = c->nnode++;
 }
 
-int core_new(struct split *s, struct err *e)
+int split_core(struct split *s, struct err *e)
 {
     const struct fabric *f = s->p->fabric;
     struct core *c = &s->core;
@@ -134,7 +134,7 @@ static struct key *own_flows(const struct split *s, int32_t *n)
     return key;
 }
 
-int flows_merge(struct split *s, struct err *e)
+int split_merge(struct split *s, struct err *e)
 {
     int32_t n, ncom = 0;
     struct key *key = own_flows(s, &n);
@@ -145,8 +145,9 @@ int flows_merge(struct split *s, struct err *e)
     s->com = array(ncom, sizeof *s->com);
     s->flow_at = array((int64_t)ncom + 1, sizeof *s->flow_at);
     s->flow = array(n, sizeof *s->flow);
+    s->flow_load = array(n, sizeof *s->flow_load);
     s->block = array((int64_t)s->end - s->own + 1, sizeof *s->block);
-    if (!s->com || !s->flow_at || !s->flow || !s->block) {
+    if (!s->com || !s->flow_at || !s->flow || !s->flow_load || !s->block) {
         free(key);
         return fail(e, E_MEMORY, "out of memory for %d commodities", ncom);
     }
@@ -168,14 +169,14 @@ int flows_merge(struct split *s, struct err *e)
     return 0;
 }
 
-double flows_load(struct split *s, const double *load)
+double split_demand(struct split *s, const double *load)
 {
     const struct problem *p = s->p;
     double sum = 0;
     for (int32_t k = 0; k < s->ncom; k++) {
         s->com[k].load = 0;
         for (int64_t i = s->flow_at[k]; i < s->flow_at[k + 1]; i++)
-            s->com[k].load += load[s->flow[i]];
+            s->com[k].load += s->flow_load[i] = load[s->flow[i]];
     }
     for (int32_t f = 0; f < p->nflow; f++)
         if (problem_routed(p, f))

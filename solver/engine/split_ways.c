@@ -27,7 +27,7 @@ static int32_t *store_take(struct store *t, int32_t n)
     return arc;
 }
 
-void ways_free(struct split *s)
+void split_ways_free(struct split *s)
 {
     for (int64_t i = 0; i < s->store.nslab; i++)
         free(s->store.slab[i]);
@@ -69,7 +69,7 @@ static int32_t tree_hops(const struct core *c, int32_t x)
     return n;
 }
 
-double ways_distance(struct split *s, const struct commodity *k, const double *length, int32_t *last)
+double split_distance(struct split *s, const struct commodity *k, const double *length, int32_t *last)
 {
     const struct fabric *f = s->p->fabric;
     const struct core *c = &s->core;
@@ -97,7 +97,7 @@ double ways_distance(struct split *s, const struct commodity *k, const double *l
     return prefix + best;
 }
 
-/* The path that ways_distance has found, in s->trace; its number of arcs. */
+/* The path that split_distance has found, in s->trace; its number of arcs. */
 static int32_t tree_path(struct split *s, const struct commodity *k, int32_t last)
 {
     const struct core *c = &s->core;
@@ -110,7 +110,7 @@ static int32_t tree_path(struct split *s, const struct commodity *k, int32_t las
     return n;
 }
 
-double way_cost(const struct way *y, const double *price)
+double split_cost(const struct way *y, const double *price)
 {
     double sum = 0;
     for (int32_t i = 0; i < y->len; i++)
@@ -187,7 +187,7 @@ static int start_trees(struct split *s, struct err *e)
             continue;
         if (k->root != root)
             grow_tree(s, root = k->root, s->icap);
-        if (isinf(ways_distance(s, k, s->icap, &last)))
+        if (isinf(split_distance(s, k, s->icap, &last)))
             return refuse(s, i, "", e);
         int32_t n = tree_path(s, k, last);
         if (add_copy(s, k, s->trace, n, e) < 0)
@@ -203,7 +203,7 @@ static void start_shares(struct split *s)
         int32_t low = s->com[i].way;
         double least = INFINITY;
         for (int32_t y = s->com[i].way; y >= 0; y = s->way[y].next) {
-            double c = way_cost(&s->way[y], s->icap);
+            double c = split_cost(&s->way[y], s->icap);
             if (c < least) {
                 least = c;
                 low = y;
@@ -213,7 +213,7 @@ static void start_shares(struct split *s)
     }
 }
 
-int ways_start(struct split *s, struct err *e)
+int split_ways_start(struct split *s, struct err *e)
 {
     for (int32_t i = 0; i < s->ncom; i++)
         if (s->com[i].root < 0 && start_listed(s, i, e) < 0)
@@ -229,14 +229,14 @@ static double own_distance(const struct split *s, const struct commodity *k, con
 {
     double least = INFINITY;
     for (int32_t y = k->way; y >= 0; y = s->way[y].next) {
-        double c = way_cost(&s->way[y], length);
+        double c = split_cost(&s->way[y], length);
         if (c < least)
             least = c;
     }
     return least;
 }
 
-int ways_price(struct split *s, enum ways_job job, double tolerance, int64_t *added, struct err *e)
+int split_ways_price(struct split *s, enum ways_job job, double tolerance, int64_t *added, struct err *e)
 {
     int restricted = job == WAYS_COLUMNS && s->p->options.policy == PATHS_DISJOINT;
     for (int32_t b = s->own; b < s->end; b++) {
@@ -253,7 +253,7 @@ int ways_price(struct split *s, enum ways_job job, double tolerance, int64_t *ad
             }
             if (k->root != root)
                 grow_tree(s, root = k->root, s->length);
-            double d = ways_distance(s, k, s->length, &last);
+            double d = split_distance(s, k, s->length, &last);
             sum += k->load * d;
             if (job == WAYS_PLAIN || d >= own_distance(s, k, s->length) * (1 - tolerance))
                 continue;
@@ -265,4 +265,32 @@ int ways_price(struct split *s, enum ways_job job, double tolerance, int64_t *ad
         memcpy(&s->slot[b], &sum, sizeof sum);
     }
     return 0;
+}
+
+/* Distance of commodity i for its proof: own ways where they are all there is, else the tree. */
+static double proof_distance(struct split *s, const struct commodity *k, const double *length, int plain, int32_t *root)
+{
+    int32_t last;
+    if (k->root < 0 || (s->p->options.policy == PATHS_DISJOINT && !plain))
+        return own_distance(s, k, length);
+    if (k->root != *root)
+        grow_tree(s, *root = k->root, length);
+    return split_distance(s, k, length, &last);
+}
+
+int split_parts(struct split *s, const double *price, int plain, double scale, int64_t *part, struct err *e)
+{
+    double sum = 0;
+    int32_t root = -1;
+    for (int32_t a = 0; a < s->narc; a++)
+        sum += price[a] * s->p->fabric->cap[a];
+    memset(part, 0, (size_t)s->p->njob * sizeof *part);
+    for (int32_t i = 0; i < s->ncom && sum > 0; i++) {
+        if (!(s->com[i].load > 0))
+            continue;
+        double d = proof_distance(s, &s->com[i], price, plain, &root) / sum * scale;
+        for (int64_t n = s->flow_at[i]; n < s->flow_at[i + 1]; n++)
+            part[s->p->job[s->flow[n]]] += (int64_t)(s->flow_load[n] * d);
+    }
+    return s->comm->sum(s->comm, part, s->p->njob, e);
 }

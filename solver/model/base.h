@@ -56,11 +56,12 @@ struct progress {
     double seconds; /* since the solve began, on rank 0's clock */
 };
 
-/* What the outside may do with a solve under way; called on rank 0 only. Either pointer may be NULL. */
+/* What the outside may do with a solve under way; called on rank 0 only. Each pointer may be NULL. */
 struct hooks {
     void *context;
     void (*report)(void *context, const struct progress *row);
     int (*stop)(void *context); /* non-zero: leave at the next round with the best plan so far (status cancelled) */
+    void (*idle)(void *context); /* now and then while rank 0 waits for the other ranks; it must not touch the comm */
 };
 
 #endif

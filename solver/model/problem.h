@@ -16,11 +16,12 @@ struct problem {
     enum demand_kind kind;
 
     int32_t njob, nflow;
-    char **job_name;    /* [njob], owned */
-    double *job_weight; /* [njob], problem_new sets 1 */
-    int32_t *job_first; /* [njob + 1]: flows of job j are [job_first[j], job_first[j + 1]) */
-    int32_t *src, *dst; /* [nflow] nodes */
-    double *demand;     /* [nflow] bytes per iteration, or Gb/s */
+    char **job_name;       /* [njob], owned */
+    double *job_weight;    /* [njob], problem_new sets 1 */
+    int32_t *job_first;    /* [njob + 1]: flows of job j are [job_first[j], job_first[j + 1]) */
+    int32_t *job_expanded; /* [njob]: its first flows, as many, came from collectives; messages tell the two apart */
+    int32_t *src, *dst;    /* [nflow] nodes */
+    double *demand;        /* [nflow] bytes per iteration, or Gb/s */
 
     /* Allowed paths, where flows list them; all four NULL/0 when no flow does. Flow f may use paths
      * list_first[f] .. list_first[f + 1) (none listed: the policy decides); path i is list_arc[list_at[i] .. list_at[i
@@ -41,7 +42,7 @@ struct problem *problem_new(struct fabric *fabric, int32_t njob, int32_t nflow, 
 
 /* Check everything that names do not decide: nodes in range, demands and weights finite and not negative (weights
  * positive), listed paths contiguous, live-or-dead arcs in range, from src to dst, without passing a NIC or a node
- * twice; then derive. Messages name "jobs[j].flows[i]" with i counted inside the job after expansion. */
+ * twice; then derive. Messages name "jobs[j].flows[i]", or "jobs[j].collectives: flow i" for expanded ones. */
 int problem_finish(struct problem *p, struct err *e);
 
 /* 1 when flow f needs a route: demand > 0 and two different ends. */
