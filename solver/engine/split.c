@@ -5,10 +5,11 @@
 #include <string.h>
 
 enum {
-    SWITCH_ROUND = 40, /* from exponential prices to the augmented Lagrangian at the latest */
-    RENEW_ROUNDS = 32, /* loads are summed afresh from the shares, against the drift of 2^-41 a move */
+    SWITCH_ROUND = 400, /* from exponential prices to the augmented Lagrangian at the latest */
+    CRAWL_ROUNDS = 4,   /* a gap that is not below CRAWL times that of so many rounds before crawls */
+    RENEW_ROUNDS = 32,  /* loads are summed afresh from the shares, against the drift of 2^-41 a move */
 };
-static const double SWITCH_GAP = 0.01;
+static const double SWITCH_GAP = 0.01, CRAWL_GAP = 0.3, CRAWL = 0.75; /* below CRAWL_GAP a crawl is reason to switch */
 static const double WARM_GAP = 0.2; /* above it old multipliers are dropped for exponential prices */
 static const double RATE = 20;      /* first penalty, in 1 / value; 3 does as well */
 static const double BALANCE = 1.25; /* its factor when one side of the gap is twice the other */
@@ -31,10 +32,11 @@ static int new_arcs(struct split *s)
     s->line_step = array(n, sizeof *s->line_step);
     s->line_w = array(n, sizeof *s->line_w);
     s->line_r = array(n, sizeof *s->line_r);
+    s->line_v = array(n, sizeof *s->line_v);
     s->dirty = array((n + 63) / 64, sizeof *s->dirty);
     s->slot = array((int64_t)s->pods->npod + SLOTS, sizeof *s->slot);
     if (!s->icap || !s->load || !s->r || !s->w || !s->price || !s->length || !s->proof || !s->delta || !s->side ||
-        !s->line_arc || !s->line_step || !s->line_w || !s->line_r || !s->dirty || !s->slot)
+        !s->line_arc || !s->line_step || !s->line_w || !s->line_r || !s->line_v || !s->dirty || !s->slot)
         return -1;
     for (int32_t a = 0; a < s->narc; a++)
         if (f->live[a]) {
@@ -68,9 +70,9 @@ void split_free(struct split *s)
     split_ways_free(s);
     split_core_free(&s->core);
     free_touched(&s->touched);
-    void *owned[] = { s->com,    s->block,  s->flow_at, s->flow,  s->trace, s->icap,     s->load,     s->r,
-                      s->w,      s->price,  s->length,  s->proof, s->delta, s->side,     s->line_arc, s->line_step,
-                      s->line_w, s->line_r, s->slot,    s->dirty, s->moved, s->flow_load };
+    void *owned[] = { s->com,    s->block,  s->flow_at, s->flow,  s->trace, s->icap,      s->load,     s->r,
+                      s->w,      s->price,  s->length,  s->proof, s->delta, s->side,      s->line_arc, s->line_step,
+                      s->line_w, s->line_r, s->slot,    s->dirty, s->moved, s->flow_load, s->line_v };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(s);
@@ -253,10 +255,22 @@ static void keep_if_best(struct split *s)
         s->way[y].best = s->way[y].share;
 }
 
+/* Exponential prices are the best start, and best while paths are missing; near the end they crawl. */
+static int exhausted(struct split *s, int64_t round)
+{
+    double gap = gap_of(s);
+    int crawls = 0;
+    if (round % CRAWL_ROUNDS == 0) {
+        crawls = gap < CRAWL_GAP && gap > CRAWL * s->mark;
+        s->mark = gap;
+    }
+    return gap < SWITCH_GAP || crawls || round >= SWITCH_ROUND;
+}
+
 /* The penalty of this round: sharper with the gap, or balanced between the two sides of it. */
 static int new_rule(struct split *s, int64_t round, struct err *e)
 {
-    if (s->rule.exponential && (gap_of(s) < SWITCH_GAP || round >= SWITCH_ROUND)) {
+    if (s->rule.exponential && exhausted(s, round)) {
         if (split_multipliers(s, e) < 0)
             return -1;
         s->rule = (struct rule){ .rate = RATE / s->value, .level = s->top };
@@ -304,6 +318,7 @@ static int start(struct split *s, const double *load, struct err *e)
     double sum = split_demand(s, load);
     s->rounds = 0;
     s->value = s->bound = s->claim = 0;
+    s->mark = 1;
     memset(s->proof, 0, (size_t)s->narc * sizeof *s->proof);
     if (!(sum > 0)) {
         s->unit = 1;

@@ -95,18 +95,20 @@ struct split {
     uint32_t *side; /* [narc] which arcs the dearest way uses; stamps */
     uint32_t side_round;
     int32_t *line_arc; /* [narc] the line of a search: of a move, or of an exchange */
-    double *line_step, *line_w, *line_r;
+    double *line_step, *line_w, *line_r, *line_v;
     int64_t *slot; /* [npod + SLOTS] */
 
     int32_t nchunk; /* of a pass */
     int64_t all;    /* commodities of all ranks */
 
+    double equal; /* relative spread of costs below which nothing moves */
     double unit;
     double total; /* load of all flows, in units */
     struct rule rule;
     double level;        /* of the augmented Lagrangian */
     double top;          /* largest relative load now */
     double value, bound; /* best: of shares and of prices, in units */
+    double mark;         /* gap some rounds ago */
     double claim;        /* what plain distances prove, where the policy's own prove more; else bound */
     double warm;         /* penalty times value that an earlier run ended with, 0: no multipliers from it */
     int64_t rounds;      /* of this run */
