@@ -37,7 +37,7 @@ struct search {
     int32_t run, nwanted;
     struct item *heap;
     int64_t nheap;
-    int32_t *stack;
+    int32_t *queue;
 };
 
 static void heap_push(struct search *w, struct item x)
@@ -72,11 +72,11 @@ static void settle(struct search *w, int32_t v, int32_t *n)
 {
     w->settled[v] = w->run;
     w->nwanted -= w->wanted[v] == w->run;
-    w->stack[(*n)++] = v;
+    w->queue[(*n)++] = v;
 }
 
 /* Dijkstra from root until every wanted switch is settled. Most arcs of a certificate have no price: what they reach
- * has the key of the node at hand and goes on the stack, not through the heap. */
+ * has the key of the node at hand and joins its queue, nearest first, without going through the heap. */
 static void search_from(struct search *w, int32_t root)
 {
     const struct fabric *f = w->f;
@@ -89,8 +89,8 @@ static void search_from(struct search *w, int32_t root)
         int32_t n = 0;
         if (w->settled[top.node] != w->run)
             settle(w, top.node, &n);
-        while (n > 0) {
-            int32_t v = w->stack[--n];
+        for (int32_t i = 0; i < n && w->nwanted > 0; i++) {
+            int32_t v = w->queue[i];
             for (int32_t k = f->first[v]; k < f->first[v + 1]; k++) {
                 int32_t u = f->head[f->out[k]];
                 struct key key = add(w, top.key, f->out[k]);
@@ -217,15 +217,15 @@ static int search_all(const struct problem *p, const double *length, double *dis
     w.seen = array(f->nnode, sizeof *w.seen);
     w.settled = array(f->nnode, sizeof *w.settled);
     w.wanted = array(f->nnode, sizeof *w.wanted);
-    w.stack = array(f->nnode, sizeof *w.stack);
+    w.queue = array(f->nnode, sizeof *w.queue);
     w.heap = array((int64_t)f->narc + 1, sizeof *w.heap); /* an arc pushes at most once */
-    int rc = start && w.best && w.seen && w.settled && w.wanted && w.stack && w.heap ? 0 : -1;
+    int rc = start && w.best && w.seen && w.settled && w.wanted && w.queue && w.heap ? 0 : -1;
     for (int32_t i = 0; i < p->nflow && rc == 0; i++)
         if (searched(p, i))
             nstart += starts_of(&w, p, i, start + nstart, &dist[i], &hops[i]);
     if (rc == 0)
         run_searches(&w, p, start, nstart, dist, hops);
-    void *owned[] = { start, w.best, w.seen, w.settled, w.wanted, w.stack, w.heap };
+    void *owned[] = { start, w.best, w.seen, w.settled, w.wanted, w.queue, w.heap };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     return rc;

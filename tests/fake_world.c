@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "service/cli/worker.h"
-#include "service/wire/json.h"
+#include "service/wire/doc.h"
 #include "service/wire/message.h"
 #include "service/wire/wire.h"
 
@@ -34,7 +34,7 @@ static int read_script(struct script *s, const char *data, int64_t n, struct err
 {
     struct value *v;
     struct arena *a = arena_new(0, e);
-    int rc = a ? json_read(data, n, a, &v, e) : -1;
+    int rc = a ? doc_parse(data, n, a, &v, e) : -1;
     if (rc == 0) {
         s->value = body_real(v, "value", 0.5);
         s->rounds = body_int(v, "rounds", 1);

@@ -307,9 +307,10 @@ static void test_placement(void **state)
         "job=ring:8:6",
         "job=ring:8:6 place=fragmented",
         "job=ring:8:6 place=fragmented block=2 seed=5",
-        "job=ring:8:6 across",
-        "job=ring:8:6 across place=fragmented",
-        "job=ring:5:4 job=ring:3:2 job=all_gather:7 place=fragmented across",
+        "job=ring:8:6:across",
+        "job=ring:8:6:across place=fragmented",
+        "job=ring:5:4:across job=ring:3:2:across job=all_gather:7:across place=fragmented",
+        "job=ring:8:2 job=ring:6:2:1e9:across job=ring:4:2",
     };
     (void)state;
     for (size_t r = 0; r < sizeof row / sizeof *row; r++) {
@@ -329,9 +330,27 @@ static void test_placement(void **state)
             }
             both += sites == 3;
         }
-        CHECK(both == (strstr(row[r], "across") ? p->njob : 0), "%s: %d jobs over both sites", row[r], both);
+        int32_t want = strstr(row[r], "1e9:across") ? 2 : strstr(row[r], "across") ? p->njob : 0;
+        CHECK(both == want, "%s: %d jobs over both sites", row[r], both);
         problem_free(p);
     }
+}
+
+/* ring:12/4 is three rings of every third rank. */
+static void test_groups(void **state)
+{
+    (void)state;
+    struct problem *p = jobs(GENERATE_CLOS, "leaves=3 spines=1 nics=4", "job=ring:12/4 bytes=1000");
+    CHECK(p->njob == 1 && p->nflow == 12);
+    for (int32_t i = 0; i < 12; i++) {
+        int32_t ring = i / 4, at = i % 4, nic = p->fabric->nnode - 12;
+        CHECK(p->src[i] == nic + 3 * at + ring && p->dst[i] == nic + 3 * ((at + 1) % 4) + ring, "flow %d", i);
+        CHECK(p->demand[i] > 1499.9 && p->demand[i] < 1500.1, "2 (4 - 1) / 4 of the bytes, not %g", p->demand[i]);
+    }
+    problem_free(p);
+    p = jobs(GENERATE_CLOS, "leaves=3 spines=1 nics=4", "job=all_to_all:8/2:1");
+    CHECK(p->nflow == 8);
+    problem_free(p);
 }
 
 /* Packed jobs stay under few leaves, fragmented ones see many. */
@@ -417,7 +436,7 @@ static void test_refused_jobs(void **state)
     const char *text = why_not(GENERATE_CLOS, "leaves=2 nics=4", "job=ring:4 job=ring:5");
     CHECK(!strcmp(text, "job ring1: needs 5 NICs, the fabric has 4 left"), "%s", text);
     text = why_not(GENERATE_MULTI_DC, "leaves=2 nics=4", "job=ring:9");
-    CHECK(!strcmp(text, "job ring0: needs 9 NICs, no site (jobs stay in one without --across) has 8 left"), "%s", text);
+    CHECK(!strcmp(text, "job ring0: needs 9 NICs, no site (a job stays in one unless it says :across) has 8 left"), "%s", text);
     text = why_not(GENERATE_CLOS, "leaves=2 nics=4", "job=ring:all:2");
     CHECK(!strcmp(text, "job ring1: needs 1 NICs, the fabric has 0 left"), "%s", text);
     text = why_not(GENERATE_CLOS, "leaves=2", "seed=2");
@@ -520,13 +539,11 @@ static void test_short_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clos),           cmocka_unit_test(test_rails),
-        cmocka_unit_test(test_k_ary_fat_tree), cmocka_unit_test(test_planes),
-        cmocka_unit_test(test_multi_dc),       cmocka_unit_test(test_what_is_dead),
-        cmocka_unit_test(test_volumes),        cmocka_unit_test(test_placement),
-        cmocka_unit_test(test_fragments),      cmocka_unit_test(test_complete_hosts),
-        cmocka_unit_test(test_refused_jobs),   cmocka_unit_test(test_options),
-        cmocka_unit_test(test_large),          cmocka_unit_test(test_short_memory),
+        cmocka_unit_test(test_clos),      cmocka_unit_test(test_rails),          cmocka_unit_test(test_k_ary_fat_tree),
+        cmocka_unit_test(test_planes),    cmocka_unit_test(test_multi_dc),       cmocka_unit_test(test_what_is_dead),
+        cmocka_unit_test(test_volumes),   cmocka_unit_test(test_placement),      cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_fragments), cmocka_unit_test(test_complete_hosts), cmocka_unit_test(test_refused_jobs),
+        cmocka_unit_test(test_options),   cmocka_unit_test(test_large),          cmocka_unit_test(test_short_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@ except ImportError as missing:
     print("skipped:", missing, "(Debian: python3-zmq, python3-msgpack)")
     sys.exit(77)
 
+os.environ["ASAN_OPTIONS"] = "quarantine_size_mb=1:detect_leaks=" + os.environ.get("HEDDLE_LEAKS", "0")
 BIN = pathlib.Path(os.environ.get("HEDDLE_BIN", "build/release"))
 HEDDLED = BIN / "service/daemon/heddled"
 FAKE = BIN / "tests/fake_world"

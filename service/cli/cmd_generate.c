@@ -10,8 +10,9 @@
 #include "service/formats/generate_jobs.h"
 #include "service/wire/doc.h"
 
-static const char usage[] = "clos|fat-tree|multi-dc [--option value ...] [-o FABRIC]\n"
-                            "       heddle generate jobs FABRIC --job KIND:SIZE[:COUNT[:BYTES]] ... [-o PROBLEM]";
+static const char usage[] =
+    "clos|fat-tree|multi-dc [--option value ...] [-o FABRIC]\n"
+    "       heddle generate jobs FABRIC --job KIND:SIZE[/GROUP][:COUNT[:BYTES]][:across] ... [-o PROBLEM]";
 
 struct arguments {
     int kind;
@@ -27,7 +28,9 @@ static void help(void)
         "Seeded: the same options give the same bytes. FABRIC and PROBLEM may be - (the default for output); a name\n"
         "that ends in .mp is msgpack. Jobs also take --set option=value for the problem's options. KIND of a job:\n"
         "ring (all-reduce), all_gather, reduce_scatter, all_to_all, pipeline over SIZE NICs; hierarchical: a ring per\n"
-        "rail over SIZE hosts that have all rails. SIZE may be all.\n\n"
+        "rail over SIZE hosts that have all rails. SIZE may be all. With /GROUP a job is many such groups, each of "
+        "every\n"
+        "(SIZE/GROUP)-th rank. A job stays in one site unless it says :across.\n\n"
         "for: c clos, f fat-tree, m multi-dc, j jobs\n",
         usage);
     for (const struct generate_row *row = generate_table; row->name; row++)
@@ -35,16 +38,6 @@ static void help(void)
                row->kinds & GENERATE_FAT_TREE ? 'f' : '-', row->kinds & GENERATE_MULTI_DC ? 'm' : '-',
                row->kinds & GENERATE_JOBS ? 'j' : '-', row->help, row->initial[0] ? " (default " : "", row->initial,
                row->initial[0] ? ")" : "");
-}
-
-static int set_option(struct options *o, const char *text, struct err *e)
-{
-    char name[64];
-    const char *equals = strchr(text, '=');
-    if (!equals || (size_t)(equals - text) >= sizeof name)
-        return fail(e, E_INPUT, "--set %.60s: expected option=value", text);
-    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    return options_set(o, name, equals + 1, e);
 }
 
 /* One "--name value" or "--name=value" at argv[*i], which moves past what was used. */
@@ -58,9 +51,7 @@ static int parse_option(struct arguments *a, int argc, char **argv, int *i, stru
     const struct generate_row *row = known ? NULL : generate_find(a->kind, name, e);
     if (!known && !row)
         return -1;
-    if (row && row->type == GENERATE_FLAG && value)
-        return fail(e, E_INPUT, "--%s takes no value", name);
-    if (!(row && row->type == GENERATE_FLAG) && !value) {
+    if (!value) {
         if (*i + 1 >= argc)
             return fail(e, E_INPUT, "--%s needs a value", name);
         value = argv[++*i];
@@ -68,7 +59,7 @@ static int parse_option(struct arguments *a, int argc, char **argv, int *i, stru
     if (row)
         return generate_set(&a->g, row, value, e);
     if (!strcmp(name, "set"))
-        return set_option(&a->options, value, e);
+        return options_apply(&a->options, value, e);
     a->output = value;
     return 0;
 }

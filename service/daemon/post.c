@@ -245,18 +245,22 @@ static int same_peer(const struct post *a, const struct post *b)
     return a->to_world == b->to_world && p->n == q->n && !memcmp(p->data, q->data, (size_t)p->n);
 }
 
-/* One slow reader holds up only itself: what it could not take stays, in order, and is tried again next time. */
+/* One slow reader holds up only itself: what it could not take stays, in order, and is tried again next time. blocked has
+ * one post for each such reader; beyond its room the others are tried once per post, which costs time but nothing else. */
 void post_flush(struct daemon *d)
 {
+    const struct post *blocked[64];
+    int nblocked = 0;
     for (struct post **at = &d->post; *at;) {
         struct post *p = *at;
-        const struct post *before = d->post;
-        while (before != p && !same_peer(before, p))
-            before = before->next;
-        int rc = 0;
-        if (before == p)
+        int i = 0, rc = 0;
+        while (i < nblocked && !same_peer(blocked[i], p))
+            i++;
+        if (i == nblocked)
             rc = sock_send(p->to_world ? d->workers : d->clients, p->letter.frame, p->letter.nframe, NULL);
         if (rc == 0 && d->now - p->since < POST_SECONDS) {
+            if (i == nblocked && nblocked < (int)(sizeof blocked / sizeof *blocked))
+                blocked[nblocked++] = p;
             at = &p->next;
             continue;
         }

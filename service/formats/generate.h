@@ -14,12 +14,14 @@ enum generate_border { BORDER_SPINE, BORDER_LEAF };
 enum generate_place { PLACE_PACKED, PLACE_FRAGMENTED };
 enum job_kind { JOB_RING, JOB_HIERARCHICAL, JOB_ALL_GATHER, JOB_REDUCE_SCATTER, JOB_ALL_TO_ALL, JOB_PIPELINE };
 
-/* KIND:SIZE[:COUNT[:BYTES]] */
+/* KIND:SIZE[/GROUP][:COUNT[:BYTES]][:across] */
 struct job_spec {
     enum job_kind kind;
-    int32_t size;  /* NICs, for hierarchical hosts; 0: all that there are */
-    int32_t count; /* jobs of this make */
-    double bytes;  /* per iteration; 0: the option bytes */
+    int32_t size;   /* NICs, for hierarchical hosts; 0: all that there are */
+    int32_t group;  /* ranks per ring, all-to-all, ...; every (size / group)-th rank; 0: one group of all */
+    int32_t count;  /* jobs of this make */
+    int32_t across; /* 1: hosts from all sites in turn, else of one site */
+    double bytes;   /* per group and iteration; 0: the option bytes */
 };
 
 enum { GENERATE_LIST = 64 }; /* most jobs and most capacities that may be listed */
@@ -29,7 +31,7 @@ struct generate {
     int32_t k, pods, planes, cores;
     int32_t sites, wan_links, border_switches;
     int32_t dead_spines, block;
-    int32_t join, border, place, across; /* enums above; across is 0 or 1 */
+    int32_t join, border, place; /* enums above */
     double gbps, uplink_gbps, core_gbps, dead_cables, wan_latency_us, bytes;
     double wan_gbps[GENERATE_LIST];
     int32_t nwan;
@@ -38,7 +40,7 @@ struct generate {
     int64_t seed;
 };
 
-enum generate_type { GENERATE_INTEGER, GENERATE_REAL, GENERATE_WORD, GENERATE_FLAG, GENERATE_REALS, GENERATE_JOB };
+enum generate_type { GENERATE_INTEGER, GENERATE_REAL, GENERATE_WORD, GENERATE_REALS, GENERATE_JOB };
 
 struct generate_row {
     const char *name, *initial, *help;
@@ -58,7 +60,7 @@ int generate_kind(const char *name, struct err *e);
 /* The row of an option of this kind; NULL with e set for an unknown one or one of another kind. */
 const struct generate_row *generate_find(int kind, const char *name, struct err *e);
 
-/* Takes the value (ignored for flags). Refuses junk and values out of range; g is then unchanged. */
+/* Refuses junk and values out of range; g is then unchanged. */
 int generate_set(struct generate *g, const struct generate_row *row, const char *value, struct err *e);
 
 /* A finished fabric: tier (NIC 0, leaf 1, spine 2, core 3), host and rail of NICs, pod and site where the kind has

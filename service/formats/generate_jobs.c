@@ -17,9 +17,9 @@ struct host {
 
 /* A host's place in the order of taking. */
 struct turn {
-    int32_t group; /* hosts of one group may form a job */
+    int32_t group; /* a site */
     uint64_t block;
-    int32_t site, host;
+    int32_t host;
 };
 
 struct group {
@@ -63,8 +63,6 @@ static int by_turn(const void *a, const void *b)
         return x->group < y->group ? -1 : 1;
     if (x->block != y->block)
         return x->block < y->block ? -1 : 1;
-    if (x->site != y->site)
-        return x->site < y->site ? -1 : 1;
     return x->host < y->host ? -1 : 1;
 }
 
@@ -192,7 +190,7 @@ static void order_turns(struct placer *p)
         uint64_t block = (uint64_t)((h - start) / g->block);
         if (g->place == PLACE_FRAGMENTED) /* the same shuffle in every site, so that turns still alternate */
             block = mix64(block ^ mix64((uint64_t)g->seed));
-        p->turn[h] = (struct turn){ g->across ? 0 : p->host[h].site, block, p->host[h].site, h };
+        p->turn[h] = (struct turn){ p->host[h].site, block, h };
     }
     qsort(p->turn, (size_t)p->nhost, sizeof *p->turn, by_turn);
     for (int32_t i = 0; i < p->nhost; i++) {
@@ -206,49 +204,77 @@ static void order_turns(struct placer *p)
     }
 }
 
-/* Takes n NICs (or, whole, n complete hosts) of the group into member, in fabric order. */
-static void take(struct placer *p, struct group *group, int32_t n, int whole)
+/* Takes up to n NICs (or, whole, up to n complete hosts) of the group, from at most so many hosts, behind the got
+ * members that the job has; returns how many members it then has. */
+static int32_t take(struct placer *p, struct group *group, int32_t n, int whole, int32_t hosts, int32_t got)
 {
-    int32_t got = 0;
-    for (int32_t i = group->next; got < n; i++) {
+    int32_t want = got + n;
+    for (int32_t i = group->next; got < want && hosts > 0 && i < group->end; i++) {
         struct host *h = &p->host[p->turn[i].host];
         int fits = complete(p, h);
+        int32_t before = got;
         if (whole && fits) {
             p->member[got++] = p->turn[i].host;
             group->nics -= h->n;
             h->used = h->n;
         }
-        for (; !whole && got < n && h->used < h->n; group->nics--)
+        for (; !whole && got < want && h->used < h->n; group->nics--)
             p->member[got++] = h->first + h->used++;
         group->hosts -= fits && h->used > 0;
+        hosts -= got > before;
         if (i == group->next && h->used == h->n)
             group->next++;
     }
-    qsort(p->member, (size_t)n, sizeof *p->member, by_number);
+    return got;
 }
 
 static const char *const kind_name[] = { "ring",           "hierarchical", "all_gather",
                                          "reduce_scatter", "all_to_all",   "pipeline" };
 
-/* The group that serves the job and how much it takes: the first with enough, for "all" the one with most. */
-static struct group *find_group(struct placer *p, const struct job_spec *job, int32_t number, int32_t *n, struct err *e)
+static int32_t left_in(const struct group *group, int whole)
+{
+    return whole ? group->hosts : group->nics;
+}
+
+/* The site that serves the job: the first with enough, for "all" the one with most. NULL: none, and *most says how much
+ * the best one has. */
+static struct group *find_group(struct placer *p, const struct job_spec *job, int32_t *most)
 {
     struct group *best = NULL;
-    int32_t most = 0;
+    *most = 0;
     for (int32_t i = 0; i < p->ngroup; i++) {
-        int32_t left = job->kind == JOB_HIERARCHICAL ? p->group[i].hosts : p->group[i].nics;
-        if (left > most && (job->size == 0 || most < job->size)) {
-            most = left;
+        int32_t left = left_in(&p->group[i], job->kind == JOB_HIERARCHICAL);
+        if (left > *most && (job->size == 0 || *most < job->size)) {
+            *most = left;
             best = &p->group[i];
         }
     }
-    *n = job->size > 0 ? job->size : most;
-    if (best && most >= *n)
-        return best;
-    fail(e, E_INPUT, "job %s%d: needs %d %s, %s has %d left", kind_name[job->kind], number,
-         job->size > 0 ? job->size : 1, job->kind == JOB_HIERARCHICAL ? "hosts with all rails" : "NICs",
-         p->ngroup > 1 ? "no site (jobs stay in one without --across)" : "the fabric", most);
-    return NULL;
+    return best && *most >= job->size ? best : NULL;
+}
+
+/* Fills member with the job's ranks, in fabric order; returns how many, or -1. */
+static int32_t choose_members(struct placer *p, const struct job_spec *job, int32_t number, struct err *e)
+{
+    int whole = job->kind == JOB_HIERARCHICAL;
+    int32_t most = 0, got = 0, n;
+    struct group *group = NULL;
+    if (job->across)
+        for (int32_t i = 0; i < p->ngroup; i++)
+            most += left_in(&p->group[i], whole);
+    else
+        group = find_group(p, job, &most);
+    if (most < job->size || most == 0)
+        return fail(
+            e, E_INPUT, "job %s%d: needs %d %s, %s has %d left", kind_name[job->kind], number,
+            job->size > 0 ? job->size : 1, whole ? "hosts with all rails" : "NICs",
+            p->ngroup > 1 && !job->across ? "no site (a job stays in one unless it says :across)" : "the fabric", most);
+    n = job->size > 0 ? job->size : most;
+    if (group)
+        got = take(p, group, n, whole, p->nhost, 0);
+    for (int32_t i = 0; got < n; i = (i + 1) % p->ngroup)
+        got = take(p, &p->group[i], n - got, whole, p->g->block, got);
+    qsort(p->member, (size_t)n, sizeof *p->member, by_number);
+    return n;
 }
 
 static int add_flow(struct placer *p, int32_t src, int32_t dst, double bytes, struct err *e)
@@ -314,22 +340,35 @@ static int expand_hierarchical(struct placer *p, int32_t n, int32_t *node, doubl
     return 0;
 }
 
-static int expand(struct placer *p, const struct job_spec *job, int32_t n, int32_t *node, struct err *e)
+/* One group of n ranks. */
+static int expand_group(struct placer *p, enum job_kind kind, const int32_t *node, int32_t n, double bytes,
+                        struct err *e)
 {
-    double bytes = job->bytes > 0 ? job->bytes : p->g->bytes, part = bytes * (n - 1) / n;
-    if (job->kind == JOB_HIERARCHICAL)
-        return expand_hierarchical(p, n, node, bytes, e);
-    for (int32_t i = 0; i < n; i++)
-        node[i] = p->nic[p->member[i]];
-    if (job->kind == JOB_RING)
+    double part = bytes * (n - 1) / n;
+    if (kind == JOB_RING)
         return add_ring(p, node, n, 2 * part, e);
-    if (job->kind == JOB_ALL_GATHER || job->kind == JOB_REDUCE_SCATTER)
+    if (kind == JOB_ALL_GATHER || kind == JOB_REDUCE_SCATTER)
         return add_ring(p, node, n, part, e);
-    if (job->kind == JOB_ALL_TO_ALL)
+    if (kind == JOB_ALL_TO_ALL)
         return add_all_pairs(p, node, n, bytes / n, e);
     for (int32_t i = 0; i + 1 < n; i++) /* pipeline: activations go forward, gradients come back */
         if (add_flow(p, node[i], node[i + 1], bytes, e) < 0 || add_flow(p, node[i + 1], node[i], bytes, e) < 0)
             return -1;
+    return 0;
+}
+
+static int expand(struct placer *p, const struct job_spec *job, int32_t n, int32_t *node, struct err *e)
+{
+    double bytes = job->bytes > 0 ? job->bytes : p->g->bytes;
+    int32_t size = job->group > 0 ? job->group : n, groups = n / size;
+    if (job->kind == JOB_HIERARCHICAL)
+        return expand_hierarchical(p, n, node, bytes, e);
+    for (int32_t k = 0; k < groups; k++) {
+        for (int32_t i = 0; i < size; i++)
+            node[i] = p->nic[p->member[i * groups + k]];
+        if (expand_group(p, job->kind, node, size, bytes, e) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -341,11 +380,9 @@ static int run_jobs(struct placer *p, int32_t *first, char **name, int32_t *node
         for (int32_t c = 0; c < p->g->job[k].count; c++, j++) {
             const struct job_spec *job = &p->g->job[k];
             char text[48];
-            int32_t n;
-            struct group *group = find_group(p, job, number[job->kind], &n, e);
-            if (!group)
+            int32_t n = choose_members(p, job, number[job->kind], e);
+            if (n < 0)
                 return -1;
-            take(p, group, n, job->kind == JOB_HIERARCHICAL);
             snprintf(text, sizeof text, "%s%d", kind_name[job->kind], number[job->kind]++);
             name[j] = text_copy(text);
             if (!name[j])

@@ -2,6 +2,7 @@
 #include "service/formats/generate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,11 +44,10 @@ const struct generate_row generate_table[] = {
     { "border-switches", "2", "how many switches of a site carry them", GENERATE_MULTI_DC, INTEGER(border_switches), 1, MOST, NULL },
     { "dead-spines", "0", "spines that are down, seeded (multi-dc: of all sites)", ALL_FABRICS, INTEGER(dead_spines), 0, MOST, NULL },
     { "dead-cables", "0", "share of the cables between switches that are down, seeded", ALL_FABRICS, REAL(dead_cables), 0, 1, NULL },
-    { "job", "", "KIND:SIZE[:COUNT[:BYTES]], may be given many times", GENERATE_JOBS, GENERATE_JOB, offsetof(struct generate, job), 0, 0, job_word },
+    { "job", "", "KIND:SIZE[/GROUP][:COUNT[:BYTES]][:across], may be given many times", GENERATE_JOBS, GENERATE_JOB, offsetof(struct generate, job), 0, 0, job_word },
     { "bytes", "1e9", "buffer of a job per iteration", GENERATE_JOBS, REAL(bytes), 0, 1e18, NULL },
     { "place", "packed", "jobs on neighbouring hosts, or on blocks of hosts here and there (packed, fragmented)", GENERATE_JOBS, WORD(place), 0, 0, place_word },
-    { "block", "1", "hosts per block of a fragmented placement, and per turn of a site with across", GENERATE_JOBS, INTEGER(block), 1, MOST, NULL },
-    { "across", "", "jobs take hosts from all sites in turn; without it a job stays in one site", GENERATE_JOBS, GENERATE_FLAG, offsetof(struct generate, across), 0, 0, NULL },
+    { "block", "1", "hosts per block of a fragmented placement, and per turn of a site in a job across", GENERATE_JOBS, INTEGER(block), 1, MOST, NULL },
     { "seed", "1", "of everything random", ALL_FABRICS | GENERATE_JOBS, GENERATE_INTEGER, offsetof(struct generate, seed), 0, 9e15, NULL },
     { NULL, NULL, NULL, 0, GENERATE_INTEGER, 0, 0, 0, NULL },
 };
@@ -126,28 +126,52 @@ static int parse_reals(struct generate *g, const struct generate_row *row, const
     return 0;
 }
 
-/* KIND:SIZE[:COUNT[:BYTES]] */
+/* SIZE[/GROUP] up to the colon or the end. */
+static int parse_size(struct job_spec *job, const char *text, const char **rest, struct err *e)
+{
+    const char *slash = strchr(text, '/'), *colon = strchr(text, ':');
+    int grouped = slash && (!colon || slash < colon);
+    double x = 0;
+    if (!strncmp(text, "all", 3) && (!text[3] || text[3] == ':'))
+        *rest = text + 3 + (text[3] == ':');
+    else if (number(text, grouped ? '/' : ':', "job size", 1, 1 << 30, &x, rest, e) < 0 || whole(x, "job size", e) < 0)
+        return -1;
+    job->size = (int32_t)x;
+    if (!grouped || job->size == 0)
+        return 0;
+    if (number(*rest, ':', "job group", 1, 1 << 30, &x, rest, e) < 0 || whole(x, "job group", e) < 0)
+        return -1;
+    job->group = (int32_t)x;
+    if (job->kind == JOB_HIERARCHICAL || job->size % job->group != 0)
+        return fail(e, E_INPUT, "job: \"%.60s\": groups of %d do not divide %d%s", text, job->group, job->size,
+                    job->kind == JOB_HIERARCHICAL ? " (a hierarchical job has its rails for groups)" : "");
+    return 0;
+}
+
+/* KIND:SIZE[/GROUP][:COUNT[:BYTES]][:across] */
 static int parse_job(struct generate *g, const struct generate_row *row, const char *text, struct err *e)
 {
-    const char *colon = strchr(text, ':'), *rest = text;
+    static const char last[] = ":across";
+    char copy[128];
+    size_t n = strlen(text);
     struct job_spec job = { .count = 1 };
     double x;
-    int kind = colon ? word(row->words, text, (size_t)(colon - text)) : -1;
     if (g->njob == GENERATE_LIST)
         return fail(e, E_INPUT, "job: more than %d kinds of job", GENERATE_LIST);
+    if (n >= sizeof copy)
+        return fail(e, E_INPUT, "job: \"%.60s...\" is too long", text);
+    job.across = n >= sizeof last && !strcmp(text + n - (sizeof last - 1), last);
+    snprintf(copy, sizeof copy, "%.*s", (int)(n - (job.across ? sizeof last - 1 : 0)), text);
+    const char *colon = strchr(copy, ':'), *rest = copy;
+    int kind = colon ? word(row->words, copy, (size_t)(colon - copy)) : -1;
     if (!colon || kind < 0)
         return fail(e, E_INPUT,
-                    "job: \"%.60s\" is not KIND:SIZE[:COUNT[:BYTES]] with KIND ring, hierarchical, all_gather, "
-                    "reduce_scatter, all_to_all or pipeline",
+                    "job: \"%.60s\" is not KIND:SIZE[/GROUP][:COUNT[:BYTES]][:across] with KIND ring, hierarchical, "
+                    "all_gather, reduce_scatter, all_to_all or pipeline",
                     text);
     job.kind = (enum job_kind)kind;
-    if (!strncmp(colon + 1, "all", 3) && (!colon[4] || colon[4] == ':'))
-        rest = colon[4] ? colon + 5 : colon + 4;
-    else {
-        if (number(colon + 1, ':', "job size", 1, 1 << 30, &x, &rest, e) < 0 || whole(x, "job size", e) < 0)
-            return -1;
-        job.size = (int32_t)x;
-    }
+    if (parse_size(&job, colon + 1, &rest, e) < 0)
+        return -1;
     if (*rest) {
         if (number(rest, ':', "job count", 1, 1 << 20, &x, &rest, e) < 0 || whole(x, "job count", e) < 0)
             return -1;
@@ -185,9 +209,6 @@ int generate_set(struct generate *g, const struct generate_row *row, const char 
             return fail(e, E_INPUT, "%s: \"%.60s\" is neither %s nor %s", row->name, value, row->words[0],
                         row->words[1]);
         *(int32_t *)(void *)field = i;
-        return 0;
-    case GENERATE_FLAG:
-        *(int32_t *)(void *)field = 1;
         return 0;
     case GENERATE_REALS:
         return parse_reals(g, row, value, e);

@@ -86,7 +86,7 @@ int text_starts(struct text t, const char *word)
 
 int text_contains(struct text t, const char *word)
 {
-    return memmem(t.at, (size_t)t.n, word, strlen(word)) != NULL;
+    return t.n > 0 && memmem(t.at, (size_t)t.n, word, strlen(word)) != NULL;
 }
 
 /* <kind>[ ]<ports>[ ]"id" [#[ ]"description" ...] */

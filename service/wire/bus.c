@@ -188,26 +188,27 @@ static int send_frame(struct sock *s, zmq_msg_t *frame, int more)
     return rc;
 }
 
+/* Room for all frames is taken first: once the first one is out, the last one must follow. They are filled only then,
+ * so that trying a peer who has no room costs no copy. */
 int sock_send(struct sock *s, const struct span *frame, int nframe, struct err *e)
 {
     zmq_msg_t part[BUS_FRAMES];
-    int n = 0, rc = 0;
+    int n = 0, sent = 0, rc = 0;
     if (nframe < 1 || nframe > BUS_FRAMES)
         return fail(e, E_INTERNAL, "a message of %d frames", nframe);
-    for (; rc == 0 && n < nframe;
-         n += rc == 0) /* copies first: once the first frame is out, the last one must follow */
-        if (zmq_msg_init_size(&part[n], (size_t)frame[n].n) < 0)
-            rc = fail(e, E_MEMORY, "out of memory for a message of %lld bytes", (long long)frame[n].n);
-        else if (frame[n].n > 0)
-            memcpy(zmq_msg_data(&part[n]), frame[n].data, (size_t)frame[n].n);
-    int sent = 0;
-    while (rc >= 0 && sent < n)
-        if ((rc = send_frame(s, &part[sent], sent + 1 < n)) >= 0)
-            sent++;
+    while (n < nframe && zmq_msg_init_size(&part[n], (size_t)frame[n].n) == 0)
+        n++;
+    if (n < nframe)
+        fail(e, E_MEMORY, "out of memory for a message of %lld bytes", (long long)frame[n].n);
+    for (; n == nframe && rc >= 0 && sent < n; sent += rc >= 0) {
+        if (frame[sent].n > 0)
+            memcpy(zmq_msg_data(&part[sent]), frame[sent].data, (size_t)frame[sent].n);
+        rc = send_frame(s, &part[sent], sent + 1 < n);
+    }
     int why = errno;
     for (int i = sent; i < n; i++)
         zmq_msg_close(&part[i]);
-    if (rc >= 0)
+    if (sent == nframe)
         return 1;
     if (n < nframe)
         return -1;

@@ -20,14 +20,16 @@ static const double LADDER_STEP = .01; /* smallest relative distance of two rung
 static int new_units(struct climb *c)
 {
     const struct problem *p = c->p;
-    c->flow = array(p->nflow, sizeof *c->flow);
-    c->pair = array(p->nflow, sizeof *c->pair);
-    c->rate = array(p->nflow, sizeof *c->rate);
-    c->need = array(p->nflow, sizeof *c->need);
-    if (!c->flow || !c->pair || !c->rate || !c->need)
+    c->copies = p->options.objective == OBJ_MAX_UTILIZATION ? p->options.paths_per_flow : 1;
+    int64_t n = (int64_t)p->nflow * c->copies;
+    c->flow = array(n, sizeof *c->flow);
+    c->pair = array(n, sizeof *c->pair);
+    c->rate = array(n, sizeof *c->rate);
+    c->need = array(n, sizeof *c->need);
+    if (n > INT32_MAX || !c->flow || !c->pair || !c->rate || !c->need)
         return -1;
     for (int32_t f = 0; f < p->nflow; f++)
-        if (c->w->pair[f] >= 0) {
+        for (int32_t i = 0; c->w->pair[f] >= 0 && i < c->copies; i++) {
             c->flow[c->nunit] = f;
             c->pair[c->nunit++] = c->w->pair[f];
         }
@@ -77,15 +79,15 @@ static int find_rates(struct climb *c)
 static void find_loads(struct climb *c)
 {
     const struct problem *p = c->p;
-    memset(c->load, 0, (size_t)p->fabric->narc * sizeof *c->load);
+    memset(c->best.load, 0, (size_t)p->fabric->narc * sizeof *c->best.load);
     for (int32_t g = 0; g < c->nunit; g++) {
         int32_t f = c->flow[g], end[2] = { c->w->enter[f], c->w->leave[f] };
-        c->rate[g] = problem_load(p, f);
+        c->rate[g] = problem_load(p, f) / c->copies;
         c->need[g] = INFINITY;
         for (int i = 0; i < 2; i++)
             if (end[i] >= 0) {
-                c->load[end[i]] += c->rate[g] / p->fabric->cap[end[i]];
-                c->fixed = fmax(c->fixed, c->load[end[i]]);
+                c->best.load[end[i]] += c->rate[g] / p->fabric->cap[end[i]];
+                c->fixed = fmax(c->fixed, c->best.load[end[i]]);
             }
     }
 }
@@ -120,10 +122,6 @@ struct climb *climb_new(const struct problem *p, const struct lanes *w, struct c
     c->routes = routes_new(p->nflow, c->nunit, nslot + 2 * (int64_t)c->nunit, e);
     c->ceiling = array(njob, sizeof *c->ceiling);
     c->target = array(njob, sizeof *c->target);
-    c->efficiency = array(njob, sizeof *c->efficiency);
-    c->best_efficiency = array(njob, sizeof *c->best_efficiency);
-    c->sorted = array(2 * njob, sizeof *c->sorted);
-    c->load = array(p->fabric->narc, sizeof *c->load);
     c->keep_len = array(c->nunit, sizeof *c->keep_len);
     c->keep_arc = array(nslot, sizeof *c->keep_arc);
     c->ladder = array(MAX_FLOOR + 2, sizeof *c->ladder);
@@ -131,8 +129,7 @@ struct climb *climb_new(const struct problem *p, const struct lanes *w, struct c
     c->hi = array(njob, sizeof *c->hi);
     c->lo = array(njob, sizeof *c->lo);
     c->low = array(njob, sizeof *c->low);
-    if (!c->scorer || !c->routes || !c->ceiling || !c->target || !c->efficiency || !c->best_efficiency || !c->sorted ||
-        !c->load || !c->keep_len || !c->keep_arc || !c->ladder || !c->rung || !c->hi || !c->lo || !c->low)
+    if (best_init(&c->best, p, e) < 0 || !c->scorer || !c->routes || !c->ceiling || !c->target || !c->keep_len || !c->keep_arc || !c->ladder || !c->rung || !c->hi || !c->lo || !c->low)
         goto oom;
     if (find_rates(c) < 0)
         goto oom;
@@ -154,9 +151,9 @@ void climb_free(struct climb *c)
     eject_free(c->s);
     scorer_free(c->scorer);
     routes_free(c->routes);
-    routes_free(c->best);
-    void *owned[] = { c->flow,   c->pair,     c->rate,     c->need,   c->ceiling, c->target, c->efficiency, c->best_efficiency,
-                      c->sorted, c->load,     c->keep_len, c->keep_arc, c->ladder, c->rung,   c->hi,         c->lo,
+    best_free(&c->best);
+    void *owned[] = { c->flow,   c->pair,     c->rate,     c->need,   c->ceiling, c->target,
+                      c->keep_len, c->keep_arc, c->ladder, c->rung,   c->hi,         c->lo,
                       c->low };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
@@ -165,46 +162,12 @@ void climb_free(struct climb *c)
 
 /* ---- scoring ---- */
 
-/* 1 when the last score is better than the best. */
-static int better(struct climb *c)
-{
-    if (!c->best)
-        return 1;
-    if (c->p->options.objective == OBJ_JOB_FAIR)
-        return score_compare(c->p, c->efficiency, c->best_efficiency, c->sorted) > 0;
-    return score_value(c->p, c->efficiency, c->load) < c->best_value * (1 - SAME);
-}
-
-static void note_best(struct climb *c)
-{
-    memcpy(c->best_efficiency, c->efficiency, (size_t)c->p->njob * sizeof *c->efficiency);
-    c->best_value = score_value(c->p, c->efficiency, c->load);
-}
-
 int climb_reset(struct climb *c, const struct routes *best, struct err *e)
 {
-    routes_free(c->best);
-    c->best = NULL;
+    best_clear(&c->best);
     c->final = c->stop.stopped = 0;
     c->steps = 0;
-    return best ? climb_take(c, best, e) : 0;
-}
-
-int climb_take(struct climb *c, const struct routes *r, struct err *e)
-{
-    struct routes *copy = routes_copy(r, e);
-    if (!copy || score_pinned(c->p, copy, c->efficiency, c->load, e) < 0) {
-        routes_free(copy);
-        return -1;
-    }
-    if (better(c)) {
-        routes_free(c->best);
-        c->best = copy;
-        note_best(c);
-    } else {
-        routes_free(copy);
-    }
-    return 0;
+    return best ? best_take(&c->best, best, e) : 0;
 }
 
 /* The present state as routes, in c->routes. */
@@ -216,35 +179,24 @@ static void write_routes(struct climb *c)
     r->npath = c->nunit;
     for (int32_t f = 0; f < c->p->nflow; f++) {
         r->first[f] = g;
-        if (c->w->pair[f] < 0)
-            continue;
-        if (c->w->enter[f] >= 0)
-            r->arc[n++] = c->w->enter[f];
-        for (int32_t i = 0; i < c->s->len[g]; i++)
-            r->arc[n++] = c->s->arc[c->s->at[g] + i];
-        if (c->w->leave[f] >= 0)
-            r->arc[n++] = c->w->leave[f];
-        r->share[g] = 1;
-        r->at[++g] = n;
+        for (int32_t i = 0; c->w->pair[f] >= 0 && i < c->copies; i++) {
+            if (c->w->enter[f] >= 0)
+                r->arc[n++] = c->w->enter[f];
+            for (int32_t h = 0; h < c->s->len[g]; h++)
+                r->arc[n++] = c->s->arc[c->s->at[g] + h];
+            if (c->w->leave[f] >= 0)
+                r->arc[n++] = c->w->leave[f];
+            r->share[g] = 1.0 / c->copies;
+            r->at[++g] = n;
+        }
     }
     r->first[c->p->nflow] = g;
 }
 
-/* Scores the present state; keeps it when it is the best. */
-static int score_state(struct climb *c)
+static void score_state(struct climb *c)
 {
     write_routes(c);
-    scorer_pinned(c->scorer, c->routes, c->efficiency, c->load);
-    if (!better(c))
-        return 0;
-    struct routes *copy = routes_copy(c->routes, NULL);
-    c->short_memory |= !copy;
-    if (!copy)
-        return 0;
-    routes_free(c->best);
-    c->best = copy;
-    note_best(c);
-    return 1;
+    best_offer(&c->best, c->scorer, c->routes);
 }
 
 /* ---- states ---- */
@@ -273,15 +225,16 @@ static void come_back(struct climb *c)
         }
 }
 
-/* First path of every flow of r, where it fits into the unit's room and is on its ways' ends. */
+/* The paths of r, first to first unit, where they fit into the unit's room and lie on its ways' ends. */
 static void place_routes(struct climb *c, const struct routes *r)
 {
     eject_clear(c->s);
     for (int32_t g = 0; g < c->nunit; g++) {
         int32_t f = c->flow[g];
-        if (r->first[f] == r->first[f + 1])
+        int64_t path = r->first[f] + g % c->copies;
+        if (path >= r->first[f + 1])
             continue;
-        int64_t i = r->at[r->first[f]], end = r->at[r->first[f] + 1];
+        int64_t i = r->at[path], end = r->at[path + 1];
         if (c->w->enter[f] >= 0 && (i == end || r->arc[i++] != c->w->enter[f]))
             continue;
         if (c->w->leave[f] >= 0 && (i == end || r->arc[--end] != c->w->leave[f]))
@@ -292,13 +245,15 @@ static void place_routes(struct climb *c, const struct routes *r)
 
 static void place_start(struct climb *c, enum climb_start start)
 {
-    if (start == START_BEST && c->best)
-        place_routes(c, c->best);
+    if (start == START_BEST && c->best.routes)
+        place_routes(c, c->best.routes);
     else if (start == START_COLOUR && c->colour)
-        colour_place(c->colour, c->s);
+        colour_place(c->colour, c->s, 0);
     else
         eject_clear(c->s);
+    int64_t before = c->s->work;
     eject_fill(c->s, start == START_ORDER);
+    c->fill = c->s->work - before > c->fill ? c->s->work - before : c->fill;
 }
 
 static int search(struct climb *c, int64_t steps)
@@ -413,7 +368,7 @@ static double find_floor(struct climb *c, enum climb_start start, double bound, 
 {
     if (try_floor(c, bound, start, effort))
         return bound;
-    double reached = c->best_value;
+    double reached = c->best.value;
     int32_t n = find_levels(c, reached, bound, c->ladder, MAX_FLOOR), lo = n, hi = -1, found = 0;
     while (hi + 1 < lo && !over(c)) {
         int32_t mid = (lo + hi) / 2;
@@ -428,11 +383,11 @@ static double find_floor(struct climb *c, enum climb_start start, double bound, 
     if (found)
         return reached;
     for (int32_t j = 0; j < c->p->njob; j++)
-        c->target[j] = at_level(c, j, c->best_value);
+        c->target[j] = at_level(c, j, c->best.value);
     aim(c);
     place_start(c, START_BEST);
     keep(c);
-    return c->best_value;
+    return c->best.value;
 }
 
 /* ---- raising single jobs ---- */
@@ -583,12 +538,12 @@ static int try_load(struct climb *c, double z, enum climb_start start, int32_t e
 static void climb_load(struct climb *c, enum climb_start start, double bound, int32_t effort)
 {
     double lo = fmax(bound, c->fixed);
-    if (try_load(c, lo, start, effort) || c->best_value <= lo * CLOSE) {
+    if (try_load(c, lo, start, effort) || c->best.value <= lo * CLOSE) {
         c->final = 1;
         return;
     }
-    for (int i = 0; i < BISECTIONS && c->best_value > lo * CLOSE && !over(c); i++) {
-        double mid = sqrt(lo * c->best_value);
+    for (int i = 0; i < BISECTIONS && c->best.value > lo * CLOSE && !over(c); i++) {
+        double mid = sqrt(lo * c->best.value);
         if (!try_load(c, mid, start, effort))
             lo = mid;
     }

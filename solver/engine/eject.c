@@ -60,7 +60,7 @@ struct eject *eject_new(const struct lanes *w, int32_t nunit, const int32_t *pai
     if (!s->at)
         goto oom;
     for (int32_t g = 0; g < nunit; g++)
-        s->at[g + 1] = s->at[g] + w->way[pair[g]].limit;
+        s->at[g + 1] = s->at[g] + w->way[pair[g]].wide;
     if (s->at[nunit] > INT32_MAX) {
         eject_free(s);
         fail(e, E_INPUT, "the ways of %d flows take more than 2^31 arcs", nunit);
@@ -234,6 +234,13 @@ void eject_target(struct eject *s, const double *p, const double *q, double fact
     }
 }
 
+static inline double jitter(const struct eject *s, int32_t a)
+{
+    uint32_t x = (uint32_t)a * 2654435761u + s->salt;
+    x = (x ^ x >> 15) * 2246822507u;
+    return (x ^ x >> 13) * 0x1p-32;
+}
+
 /* What unit (p, q) adds on arc a: weighted excess, and a small part that prefers few, little loaded arcs. */
 static inline double added(const struct eject *s, int32_t a, double p, double q)
 {
@@ -245,7 +252,7 @@ static inline double added(const struct eject *s, int32_t a, double p, double q)
     double load = sum * s->inverse[a], cost = s->tiny * (.5 + load * load);
     if (sum > cap)
         cost += s->weight[a] * (sum - (s->sum[a] > cap ? s->sum[a] : cap));
-    return cost;
+    return s->noise > 0 ? cost + s->noise * jitter(s, a) : cost;
 }
 
 static double cheapest_listed(struct eject *s, const struct lane_pair *y, double p, double q, int32_t avoid, double bound,
@@ -295,8 +302,8 @@ static double cheapest(struct eject *s, const struct lane_pair *y, double p, dou
         return avoid < 0 && bound > 0 ? 0 : INFINITY;
     enum { K = LANES_SLACK + 1 };
     const uint16_t *dist = w->dist + (int64_t)y->row * w->nnode;
-    const int64_t *row_at = w->row_at && y->limit == y->hops ? w->row_at + (int64_t)y->row * (w->nnode + 1) : NULL;
-    int32_t slack = y->limit - y->hops, found = -1, n = 0;
+    int32_t slack = (s->wide ? y->wide : y->limit) - y->hops, found = -1, n = 0;
+    const int64_t *row_at = w->row_at && slack == 0 ? w->row_at + (int64_t)y->row * (w->nnode + 1) : NULL;
     s->now++;
     s->queue[n++] = y->a * K;
     s->stamp[y->a * K] = s->now;
@@ -335,10 +342,15 @@ static double cheapest(struct eject *s, const struct lane_pair *y, double p, dou
     return bound;
 }
 
+double eject_way(struct eject *s, int32_t g, int32_t avoid, double bound, int32_t *len)
+{
+    return cheapest(s, &s->w->way[s->pair[g]], s->p[g], s->q[g], avoid, bound, len);
+}
+
 void eject_insert(struct eject *s, int32_t g)
 {
     int32_t len;
-    if (cheapest(s, &s->w->way[s->pair[g]], s->p[g], s->q[g], -1, INFINITY, &len) < INFINITY)
+    if (eject_way(s, g, -1, INFINITY, &len) < INFINITY)
         eject_place(s, g, s->way, len);
 }
 
@@ -442,7 +454,7 @@ static double move_off(struct eject *s, struct rng *rng, int32_t a)
     for (int32_t k = 0; k < n; k++) {
         int32_t g = unit[k], len, found;
         double gain = lift_gain(s, g, &len);
-        double cost = cheapest(s, &s->w->way[s->pair[g]], s->p[g], s->q[g], a, best_delta + gain, &found);
+        double cost = eject_way(s, g, a, best_delta + gain, &found);
         put_back(s, g, len);
         if (cost - gain < best_delta) {
             best_delta = cost - gain;

@@ -16,6 +16,8 @@ struct eject {
     const double *p, *q;   /* [nunit] borrowed, set by eject_target */
     double *cap, *inverse; /* [narc] what the arc may carry, tolerance included; 1 / cap */
     double tiny;           /* scale of the tie-breaking part of a cost */
+    double noise;          /* > 0: costs get up to this much more per arc, at random by salt */
+    uint32_t salt;
 
     int64_t *at;           /* [nunit + 1]: unit g has slots at[g] .. at[g] + len[g] - 1; len -1: not placed */
     int32_t *len;
@@ -26,6 +28,7 @@ struct eject {
     int32_t nviolated, *violated, *where; /* where[a]: place of a in violated, -1 */
     double excess;                        /* sum over arcs of max(0, sum - cap) */
     int32_t nlifted;                      /* units not placed */
+    int wide;                             /* ways may be longer than the pair's limit */
 
     int64_t step, *tabu; /* tabu[g]: unit g rests until this step */
     int64_t work;        /* arcs weighed since eject_new: what budgets of work count */
@@ -48,6 +51,10 @@ void eject_target(struct eject *s, const double *p, const double *q, double fact
 int eject_place(struct eject *s, int32_t g, const int32_t *arc, int32_t n);
 void eject_lift(struct eject *s, int32_t g);
 void eject_clear(struct eject *s); /* lifts all */
+
+/* Cheapest way of unit g, which is lifted, that does not use arc avoid (-1: any) and costs less than bound: *len arcs
+ * into s->way; returns its cost, INFINITY when there is none. */
+double eject_way(struct eject *s, int32_t g, int32_t avoid, double bound, int32_t *len);
 
 /* Places unit g, which is lifted, on its cheapest way: least added excess, then least load. */
 void eject_insert(struct eject *s, int32_t g);

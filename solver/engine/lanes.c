@@ -8,6 +8,8 @@
 static const int64_t MAX_DAG = 32 << 20;       /* arcs of all fewest-hop graphs together: 128 MB */
 static const int64_t MAX_SCAN = 400 * 1000000; /* row-arc checks to build them */
 static const int64_t MAX_DETOUR = 2000000000;  /* pair-arc checks to find detours */
+static const int64_t MAX_WIDE = 1 << 20;       /* flows that may get room for wide searches */
+enum { SMALL = 256 };                          /* arcs of a graph so small that every search may be wide */
 
 static int no_path(const struct problem *p, int32_t f, struct err *e)
 {
@@ -308,6 +310,7 @@ static int set_limits(struct lanes *w)
                         array((int64_t)w->nnode + 1, sizeof *d.level) };
     int rc = d.queue && d.from && d.level ? 0 : -1;
     int detours = w->problem->options.policy == PATHS_ALL && (int64_t)w->npair * w->first[w->nnode] <= MAX_DETOUR;
+    int small = w->first[w->nnode] <= SMALL;
     for (int32_t i = 0; rc == 0 && i < w->npair; i++) {
         struct lane_pair *y = &w->way[i];
         if (y->row < 0 || y->a == y->b)
@@ -315,7 +318,8 @@ static int set_limits(struct lanes *w)
         y->hops = w->dist[(int64_t)y->row * w->nnode + y->a];
         y->limit = y->hops;
         if (detours && y->hops < LANES_FAR)
-            y->limit += slack_for(w, y, &d);
+            y->limit += small ? LANES_SLACK : slack_for(w, y, &d);
+        y->wide = detours && w->problem->nflow <= MAX_WIDE && y->hops < LANES_FAR ? y->hops + LANES_SLACK : y->limit;
     }
     free(d.queue);
     free(d.from);
@@ -396,7 +400,7 @@ static int build_lists(struct lanes *w)
         for (int64_t k = y->first; rc == 0 && k < y->last; k++) {
             int32_t n = (int32_t)(w->list_at[k + 1] - w->list_at[k]);
             y->hops = k == y->first || n < y->hops ? n : y->hops;
-            y->limit = n > y->limit ? n : y->limit;
+            y->limit = y->wide = n > y->limit ? n : y->limit;
         }
     }
 out:
@@ -416,7 +420,7 @@ static int check_reachable(struct lanes *w, struct err *e)
         const struct lane_pair *y = &w->way[w->pair[f]];
         if (y->row >= 0 ? y->hops == LANES_FAR : y->first == y->last)
             return no_path(w->problem, f, e);
-        w->longest = y->limit > w->longest ? y->limit : w->longest;
+        w->longest = y->wide > w->longest ? y->wide : w->longest;
     }
     return 0;
 }

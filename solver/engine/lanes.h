@@ -15,6 +15,7 @@ struct lane_pair {
     int32_t a, b;        /* compact nodes; a == b: nothing to choose */
     int32_t row;         /* implicit: row of dist for b; -1: explicit list */
     int32_t hops, limit; /* implicit: fewest arcs, most arcs allowed; explicit: of the shortest and longest path */
+    int32_t wide;        /* most arcs that a wide search may use, >= limit */
     int64_t first, last; /* explicit: paths [first, last) of list_at */
 };
 

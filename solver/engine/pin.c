@@ -10,10 +10,13 @@
 
 #include "solver/engine/baseline.h"
 #include "solver/engine/climb.h"
+#include "solver/engine/spread.h"
 
-enum { TASKS = 6, WAVES = 3, HASHED = 4 };
+enum { TASKS = 6, WAVES = 3, RAISES = 2, HASHED = 4 }; /* RAISES: waves once the bound is met */
 static const int64_t WORK = 4000000; /* arcs weighed by a task once the bound is met: some 30 ms */
+enum { WORK_HOP = 1500 };            /* and no more than this for each arc that the ways of all flows may have */
 enum { WORK_OPEN = 2 };              /* times more while it is not */
+enum { FILLS = 8 };                  /* and so many times the work of placing a start */
 
 struct pin {
     const struct problem *p;
@@ -24,6 +27,7 @@ struct pin {
     struct cover *cover;
     struct colour *colour;
     struct climb *climb;
+    struct spread *spread; /* NULL: one path per flow */
 
     struct routes *best; /* on every rank */
     double *efficiency;  /* [njob] of best */
@@ -33,7 +37,7 @@ struct pin {
     int64_t *score;      /* [TASKS * (njob + 2) + 3]: value and efficiencies of each task, as bits */
     double *sorted;      /* [2 njob] */
     double until;        /* this rank's clock */
-    int64_t steps, fill; /* fill: work of placing every flow once */
+    int64_t steps, fill; /* fill: work of placing a start */
     int final, cut_short;
 };
 
@@ -108,13 +112,13 @@ static int ask_stop(void *context)
 static int take_starts(struct pin *s, struct err *e)
 {
     for (int32_t i = 0; i < s->goal->nstart; i++)
-        if (climb_take(s->climb, s->goal->start[i], e) < 0)
+        if (best_take(&s->climb->best, s->goal->start[i], e) < 0)
             return -1;
     for (uint64_t seed = 0; seed < HASHED; seed++) {
         struct routes *r = NULL;
         int rc = baseline_ecmp(s->p, seed, &r, e);
         if (rc == 0)
-            rc = climb_take(s->climb, r, e);
+            rc = best_take(&s->climb->best, r, e);
         routes_free(r);
         if (rc < 0)
             return -1;
@@ -128,13 +132,64 @@ static int closed(const struct pin *s)
     return plan_gap(s->goal->bound, s->value) <= s->p->options.gap;
 }
 
+/* What the members of the portfolio find. */
+static struct best *found(struct pin *s)
+{
+    return s->spread ? &s->spread->best : &s->climb->best;
+}
+
+static int short_memory(const struct pin *s, const struct best *b, struct err *e)
+{
+    return b->short_memory ? fail(e, E_MEMORY, "out of memory for routes of %d flows", s->p->nflow) : 0;
+}
+
+static int64_t work_of(const struct pin *s, int32_t effort)
+{
+    int64_t size = WORK_HOP * s->climb->s->at[s->climb->nunit], work = size < WORK ? size : WORK;
+    return (closed(s) ? work : WORK_OPEN * work) * effort + FILLS * s->fill;
+}
+
+static uint64_t seed_of(const struct pin *s, uint64_t task)
+{
+    return (uint64_t)s->p->options.seed * 1000003 + task;
+}
+
 static int climb_once(struct pin *s, enum climb_start start, int32_t effort, uint64_t task, struct err *e)
 {
-    int64_t work = (closed(s) ? WORK : WORK_OPEN * WORK) * effort + 4 * s->fill;
-    climb_run(s->climb, start, s->goal->bound, effort, work, (uint64_t)s->p->options.seed * 1000003 + task);
+    climb_run(s->climb, start, s->goal->bound, effort, work_of(s, effort), seed_of(s, task));
     s->steps += s->climb->steps;
     s->cut_short |= s->climb->stop.stopped;
-    return s->climb->short_memory ? fail(e, E_MEMORY, "out of memory for routes of %d flows", s->p->nflow) : 0;
+    return short_memory(s, &s->climb->best, e);
+}
+
+static int spread_once(struct pin *s, enum climb_start start, int32_t effort, uint64_t task, struct err *e)
+{
+    spread_run(s->spread, start, s->goal->bound, effort, work_of(s, effort), seed_of(s, task));
+    s->steps += s->spread->steps;
+    s->cut_short |= s->spread->stop.stopped;
+    return short_memory(s, &s->spread->best, e);
+}
+
+/* Both engines forget, then begin from best. */
+static int reset(struct pin *s, const struct routes *best, struct err *e)
+{
+    return s->spread ? spread_reset(s->spread, best, e) : climb_reset(s->climb, best, e);
+}
+
+static int run_once(struct pin *s, enum climb_start start, int32_t effort, uint64_t task, struct err *e)
+{
+    return s->spread ? spread_once(s, start, effort, task, e) : climb_once(s, start, effort, task, e);
+}
+
+/* 1 when every job is as fast as its NICs alone allow: nothing is left to do for job_fair. */
+static int all_at_ceiling(const struct pin *s, const double *efficiency)
+{
+    if (s->p->options.objective != OBJ_JOB_FAIR)
+        return 0;
+    for (int32_t j = 0; j < s->p->njob; j++)
+        if (efficiency[j] < s->climb->ceiling[j] * (1 - 1e-9))
+            return 0;
+    return 1;
 }
 
 /* Wave 0, rank 0. */
@@ -143,42 +198,43 @@ static int first_wave(struct pin *s, struct err *e)
     if (climb_reset(s->climb, NULL, e) < 0 || take_starts(s, e) < 0 ||
         climb_once(s, s->colour ? START_COLOUR : START_GREEDY, 1, 0, e) < 0)
         return -1;
-    s->final = s->climb->final;
-    s->best = s->climb->best;
-    s->climb->best = NULL;
+    s->final = s->climb->final && !s->spread;
+    s->fill = s->climb->fill;
+    if (s->spread && (reset(s, s->climb->best.routes, e) < 0 || spread_once(s, START_COLOUR, 1, 0, e) < 0))
+        return -1;
+    s->final |= all_at_ceiling(s, found(s)->efficiency);
+    s->best = found(s)->routes;
+    found(s)->routes = NULL;
     return 0;
 }
 
 static void put_score(struct pin *s, int32_t task)
 {
     int64_t *row = s->score + (int64_t)task * (s->p->njob + 2);
-    memcpy(row, &s->climb->best_value, sizeof *row);
-    row[1] = s->climb->final;
-    memcpy(row + 2, s->climb->best_efficiency, (size_t)s->p->njob * sizeof *row);
-}
-
-/* 1 when (value, efficiency) is better than (old, before). */
-static int improves(const struct pin *s, double value, const double *efficiency, double old, const double *before)
-{
-    if (s->p->options.objective == OBJ_JOB_FAIR)
-        return score_compare(s->p, efficiency, before, s->sorted) > 0;
-    return value < old * (1 - 1e-9);
+    memcpy(row, &found(s)->value, sizeof *row);
+    row[1] = (!s->spread && s->climb->final) || all_at_ceiling(s, found(s)->efficiency);
+    memcpy(row + 2, found(s)->efficiency, (size_t)s->p->njob * sizeof *row);
 }
 
 static int run_task(struct pin *s, int32_t wave, int32_t task, double *champion, double *champion_value, struct err *e)
 {
-    static const enum climb_start start[TASKS] = { START_BEST,   START_COLOUR, START_GREEDY,
-                                                   START_COLOUR, START_ORDER,  START_BEST };
-    if (climb_reset(s->climb, s->best, e) < 0 ||
-        climb_once(s, start[task], 1 << wave, (uint64_t)(wave * TASKS + task), e) < 0)
+    static const struct {
+        enum climb_start start;
+        int wide;
+    } member[TASKS] = { { START_BEST, 0 },   { START_COLOUR, 0 }, { START_GREEDY, 0 },
+                        { START_ORDER, 0 },  { START_GREEDY, 1 }, { START_BEST, 1 } };
+    (s->spread ? s->spread->s : s->climb->s)->wide = member[task].wide && !closed(s);
+    if (reset(s, s->best, e) < 0 ||
+        run_once(s, member[task].start, closed(s) ? 1 : 1 << wave, (uint64_t)(wave * TASKS + task + 1), e) < 0)
         return -1;
     put_score(s, task);
-    if (improves(s, s->climb->best_value, s->climb->best_efficiency, *champion_value, champion)) {
-        memcpy(champion, s->climb->best_efficiency, (size_t)s->p->njob * sizeof *champion);
-        *champion_value = s->climb->best_value;
+    if (best_order(s->p, found(s)->value, found(s)->efficiency, *champion_value, champion,
+                   s->sorted)) {
+        memcpy(champion, found(s)->efficiency, (size_t)s->p->njob * sizeof *champion);
+        *champion_value = found(s)->value;
         routes_free(s->mine);
-        s->mine = s->climb->best;
-        s->climb->best = NULL;
+        s->mine = found(s)->routes;
+        found(s)->routes = NULL;
         s->best_task = task;
     }
     return 0;
@@ -218,10 +274,10 @@ static int share_best(struct pin *s, struct err *e)
     }
     free(data);
     if (rc == 0) {
-        rc = climb_reset(s->climb, s->best, e);
+        rc = reset(s, s->best, e);
         if (rc == 0) {
-            memcpy(s->efficiency, s->climb->best_efficiency, (size_t)s->p->njob * sizeof *s->efficiency);
-            s->value = s->climb->best_value;
+            memcpy(s->efficiency, found(s)->efficiency, (size_t)s->p->njob * sizeof *s->efficiency);
+            s->value = found(s)->value;
         }
     }
     return comm_agree(s->comm, rc, e);
@@ -233,8 +289,8 @@ static int go_on(struct pin *s, int32_t wave, int *on, struct err *e)
     double left = s->goal->deadline - s->comm->now(s->comm);
     struct {
         double left;
-        int64_t on, final;
-    } word = { left, 0, s->final };
+        int64_t on, final, fill;
+    } word = { left, 0, s->final, s->fill };
     if (s->comm->rank == 0) {
         if (ask_stop(s))
             s->cut_short = 1;
@@ -244,6 +300,7 @@ static int go_on(struct pin *s, int32_t wave, int *on, struct err *e)
         return -1;
     *on = (int)word.on;
     s->final = (int)word.final;
+    s->fill = word.fill;
     if (s->comm->rank != 0)
         s->until = s->comm->now(s->comm) + word.left;
     return 0;
@@ -260,7 +317,7 @@ static int32_t winner(struct pin *s)
         const double *efficiency = (const double *)(row + 2);
         double value;
         memcpy(&value, row, sizeof value);
-        if (!(value > 0) || !improves(s, value, efficiency, old, before))
+        if (!(value > 0) || !best_order(s->p, value, efficiency, old, before, s->sorted))
             continue;
         best = task;
         old = value;
@@ -336,8 +393,11 @@ static int prepare(struct pin *s, const struct pods *pods, struct err *e)
     if (!s->lanes || !(s->cover = cover_new(p, pods, e)) || colour_new(s->lanes, &s->colour, e) < 0 ||
         !(s->climb = climb_new(p, s->lanes, s->cover, s->colour, e)))
         return -1;
-    s->climb->stop.ask = ask_stop;
-    s->climb->stop.context = s;
+    if (p->options.paths_per_flow > 1 && p->options.objective == OBJ_JOB_FAIR && !(s->spread = spread_new(s->climb, e)))
+        return -1;
+    s->climb->stop = (struct eject_stop){ .ask = ask_stop, .context = s };
+    if (s->spread)
+        s->spread->stop = s->climb->stop;
     s->efficiency = array(p->njob, sizeof *s->efficiency);
     s->sorted = array(2 * (int64_t)p->njob, sizeof *s->sorted);
     s->score = array((int64_t)TASKS * (p->njob + 2) + 3, sizeof *s->score);
@@ -356,7 +416,7 @@ static int run(struct pin *s, struct err *e)
         int improved = 0;
         if (go_on(s, wave, &on, e) < 0)
             return -1;
-        if (!on || idle == (closed(s) ? 1 : 2))
+        if (!on || idle == (closed(s) || s->spread ? 1 : 2) || (closed(s) && wave == RAISES))
             break;
         if (wave_of_tasks(s, wave, &improved, e) < 0)
             return -1;
@@ -387,6 +447,7 @@ int pin_solve(const struct problem *p, const struct pods *pods, struct comm *c, 
     }
     routes_free(s.best);
     routes_free(s.mine);
+    spread_free(s.spread);
     climb_free(s.climb);
     colour_free(s.colour);
     cover_free(s.cover);

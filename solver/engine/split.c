@@ -378,8 +378,9 @@ static int coordinate(struct split *s, const struct split_goal *goal, const stru
         if (s->warm > 0 && s->rounds == 0 && gap_of(s) > WARM_GAP) /* the old multipliers are of no use */
             s->rule.exponential = 1;
         report(s, hooks, began);
-        if (gap_of(s) <= goal->gap || stop || s->rounds >= goal->rounds) {
-            *end = gap_of(s) <= goal->gap ? SPLIT_GAP : stop ? (enum split_end)stop : SPLIT_ROUNDS;
+        int reached = gap_of(s) <= goal->gap || s->value <= goal->enough;
+        if (reached || stop || s->rounds >= goal->rounds) {
+            *end = reached ? SPLIT_GAP : stop ? (enum split_end)stop : SPLIT_ROUNDS;
             return 0;
         }
         s->rounds++;
