@@ -341,11 +341,13 @@ static int assemble(struct job *j, struct err *e)
     struct plan *plan = j->plan;
     plan->efficiency = array(p->njob, sizeof *plan->efficiency);
     plan->load = array(p->fabric->narc, sizeof *plan->load);
-    if (!plan->efficiency || !plan->load)
+    if (maximises(p))
+        plan->job_bound = array(p->njob, sizeof *plan->job_bound);
+    if (!plan->efficiency || !plan->load || (maximises(p) && !plan->job_bound))
         return fail(e, E_MEMORY, "out of memory for a plan of %d jobs", p->njob);
     int rc = p->options.routing == ROUTE_PINNED ? score_pinned(p, plan->routes, plan->efficiency, plan->load, e)
                                                 : score_split(p, plan->routes, plan->efficiency, plan->load, e);
-    if (rc < 0)
+    if (rc < 0 || (plan->job_bound && cuts_alone(p, j->pods, plan->job_bound, e) < 0))
         return -1;
     plan->value = score_value(p, plan->efficiency, plan->load);
     plan->certificate = j->best;

@@ -293,7 +293,8 @@ static void check_same(const struct task *a, const struct task *b, const char *w
         const struct level *x = &a->levels.level[i], *y = &b->levels.level[i];
         CHECK(x->efficiency == y->efficiency && x->njob == y->njob && x->proof.bound == y->proof.bound &&
                   x->proof.narc == y->proof.narc &&
-                  !memcmp(x->proof.price, y->proof.price, (size_t)x->proof.narc * sizeof *x->proof.price),
+                  (x->proof.narc == 0 ||
+                   !memcmp(x->proof.price, y->proof.price, (size_t)x->proof.narc * sizeof *x->proof.price)),
               "%s: level %d differs", what, i);
     }
 }
@@ -450,6 +451,10 @@ static void test_degenerate(void **state)
     check_literal(literal(3, 4, far, 1, five), 5 / (1e-6 + 1e6 + 3e-6), 2, 2, "capacities 1e-6 to 1e6");
     check_literal(literal(3, 4, far, 1, (double[1][3]){ { 0, 2, 1e6 } }), 1e6 / 3e-6, 1, 1, "no way round a thin arc");
     check_literal(literal(4, 2, (double[2][3]){ { 0, 1, 2 }, { 2, 3, 1 } }, 1, five), 2.5, 4, 3, "disconnected rest");
+    double wide[64][3];
+    for (int i = 0; i < 64; i++)
+        memcpy(wide[i], (double[3]){ 0, 1, 3 }, sizeof wide[i]);
+    check_literal(literal(2, 64, wide, 1, five), 5.0 / 192, 1, 1, "a start 64 times too high");
     check_literal(literal(2, 3, (double[3][3]){ { 0, 1, 1 }, { 0, 1, 2 }, { 0, 1, 7 } }, 1, five), 0.5, 1, 1,
                   "parallel");
 }
@@ -603,7 +608,7 @@ static void check_known(struct problem *p, double best, const char *what)
     double *load = loads_of(p);
     struct split_goal goal = { 1e-3, 3000, INFINITY };
     struct split_result r;
-    struct routes *routes;
+    struct routes *routes = NULL;
     CHECK(s && split_run(s, load, &goal, NULL, &r, &e) == 0 && split_routes(s, &routes, &e) == 0, "%s: %s", what,
           e.text);
     double value = routes_value(p, routes, load, what), bound = proven(p, load, r.price);

@@ -68,9 +68,9 @@ void split_free(struct split *s)
     split_ways_free(s);
     split_core_free(&s->core);
     free_touched(&s->touched);
-    void *owned[] = { s->com,      s->block,     s->flow_at, s->flow,   s->trace, s->icap,  s->load,
-                      s->r,        s->w,         s->price,   s->length, s->proof, s->delta, s->side,
-                      s->line_arc, s->line_step, s->line_w,  s->line_r, s->slot,  s->dirty, s->moved };
+    void *owned[] = { s->com,    s->block,  s->flow_at, s->flow,  s->trace, s->icap,     s->load,     s->r,
+                      s->w,      s->price,  s->length,  s->proof, s->delta, s->side,     s->line_arc, s->line_step,
+                      s->line_w, s->line_r, s->slot,    s->dirty, s->moved, s->flow_load };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(s);
@@ -274,11 +274,11 @@ static int new_rule(struct split *s, int64_t round, struct err *e)
 
 static int step(struct split *s, int64_t round, struct err *e)
 {
-    if (s->value < 0.25)
+    int renew = round % RENEW_ROUNDS == 0;
+    for (; s->value > 0 && s->value < 0.25; renew = 1)
         shift_unit(s, 2);
-    if (round % RENEW_ROUNDS == 0 || s->value < 0.5)
-        if (split_loads(s, 0, e) < 0)
-            return -1;
+    if (renew && split_loads(s, 0, e) < 0)
+        return -1;
     if (new_rule(s, round, e) < 0 || split_pass(s, e) < 0)
         return -1;
     keep_if_best(s);
