@@ -55,7 +55,7 @@ refuses '"torus" can not be generated' generate torus -o refused.json
 refuses 'no FABRIC given' generate jobs --job ring:2 -o refused.json
 refuses 'absent.json' generate jobs absent.json --job ring:2 -o refused.json
 refuses 'needs 99 NICs' generate jobs clos.json --job ring:99 -o refused.json
-refuses 'expected option=value' generate jobs clos.json --job ring:2 --set gap -o refused.json
+refuses 'option=value' generate jobs clos.json --job ring:2 --set gap -o refused.json
 refuses 'job: "ring" is not KIND:SIZE' generate jobs clos.json --job=ring -o refused.json
 refuses 'unknown format "dwg"' import dwg clos.json -o refused.json
 refuses 'clos.json:' import ibnetdiscover clos.json -o refused.json
