@@ -426,10 +426,12 @@ int cuts_alone(const struct problem *p, const struct pods *pods, double *bound, 
     struct work w;
     int rc = work_new(&w, p, NULL, e);
     for (int32_t j = 0; j < p->njob; j++)
-        bound[j] = 1;
+        bound[j] = INFINITY;
     w.alone = bound;
     if (rc == 0)
         rc = try_families(&w, pods, e);
+    for (int32_t j = 0; j < p->njob; j++) /* a job that no cut sees sends nothing: it is at 1 whatever the routes */
+        bound[j] = isinf(bound[j]) ? 1 : bound[j];
     work_free(&w);
     return rc;
 }
