@@ -13,8 +13,8 @@ enum {
     RAISE_STEPS = 600,  /* of one try at a vector of levels, times effort */
     BISECTIONS = 12     /* of the largest load */
 };
-static const double SAME = 1e-9;      /* relative, between levels */
-static const double CLOSE = 1.0005;   /* ratio of bound and largest load at which max_utilization stops */
+static const double SAME = 1e-9;       /* relative, between levels */
+static const double CLOSE = 1.0005;    /* ratio of bound and largest load at which max_utilization stops */
 static const double LADDER_STEP = .01; /* smallest relative distance of two rungs */
 
 static int new_units(struct climb *c)
@@ -129,7 +129,8 @@ struct climb *climb_new(const struct problem *p, const struct lanes *w, struct c
     c->hi = array(njob, sizeof *c->hi);
     c->lo = array(njob, sizeof *c->lo);
     c->low = array(njob, sizeof *c->low);
-    if (best_init(&c->best, p, e) < 0 || !c->scorer || !c->routes || !c->ceiling || !c->target || !c->keep_len || !c->keep_arc || !c->ladder || !c->rung || !c->hi || !c->lo || !c->low)
+    if (best_init(&c->best, p, e) < 0 || !c->scorer || !c->routes || !c->ceiling || !c->target || !c->keep_len ||
+        !c->keep_arc || !c->ladder || !c->rung || !c->hi || !c->lo || !c->low)
         goto oom;
     if (find_rates(c) < 0)
         goto oom;
@@ -152,9 +153,8 @@ void climb_free(struct climb *c)
     scorer_free(c->scorer);
     routes_free(c->routes);
     best_free(&c->best);
-    void *owned[] = { c->flow,   c->pair,     c->rate,     c->need,   c->ceiling, c->target,
-                      c->keep_len, c->keep_arc, c->ladder, c->rung,   c->hi,         c->lo,
-                      c->low };
+    void *owned[] = { c->flow,     c->pair,   c->rate, c->need, c->ceiling, c->target, c->keep_len,
+                      c->keep_arc, c->ladder, c->rung, c->hi,   c->lo,      c->low };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(c);

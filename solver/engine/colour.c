@@ -34,15 +34,15 @@ struct colour {
     struct table t[2];
 
     struct euler *euler; /* nedge: subflows of all flows, the most there can be */
-    int32_t *unit;     /* [nedge] unit of each edge */
-    int32_t *end[2];   /* [nedge] row of each edge on both sides */
-    int32_t *group[2]; /* [2 * nedge] for the Euler split */
-    int32_t *got;      /* [nedge] colour of each edge, -1 */
-    int32_t *first;    /* [nedge] colours of the Euler split */
-    int32_t *lower;    /* [nedge] colour in table 0 of each edge of table 1 */
-    int32_t *mark, now; /* [nedge] edges of the present chain */
-    int32_t *chain;    /* [MAX_CHAIN] */
-    int32_t *count;    /* [nnode] */
+    int32_t *unit;       /* [nedge] unit of each edge */
+    int32_t *end[2];     /* [nedge] row of each edge on both sides */
+    int32_t *group[2];   /* [2 * nedge] for the Euler split */
+    int32_t *got;        /* [nedge] colour of each edge, -1 */
+    int32_t *first;      /* [nedge] colours of the Euler split */
+    int32_t *lower;      /* [nedge] colour in table 0 of each edge of table 1 */
+    int32_t *mark, now;  /* [nedge] edges of the present chain */
+    int32_t *chain;      /* [MAX_CHAIN] */
+    int32_t *count;      /* [nnode] */
 };
 
 /* ---- structure ---- */
@@ -284,8 +284,8 @@ void colour_free(struct colour *c)
         }
     }
     euler_free(c->euler);
-    void *owned[] = { c->tier,   c->pod,      c->unit,     c->end[0], c->end[1], c->group[0],
-                      c->group[1], c->got, c->first, c->lower, c->mark,   c->chain, c->count };
+    void *owned[] = { c->tier, c->pod,   c->unit,  c->end[0], c->end[1], c->group[0], c->group[1],
+                      c->got,  c->first, c->lower, c->mark,   c->chain,  c->count };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(c);

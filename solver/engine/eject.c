@@ -9,9 +9,9 @@ enum {
     TENURE = 8,          /* a moved unit rests TENURE .. 2 TENURE - 1 steps, and longer when many arcs are violated */
     WEIGHT_PERIOD = 1024 /* steps between decays of the arc weights */
 };
-static const double TOLERANCE = 1e-9;    /* of an arc's capacity: far below any step of a real demand */
-static const double TIE = 1e-6;          /* tie part of a cost, relative to the mean unit: below any real excess */
-static const double WEIGHT_STEP = .5;    /* method.md part 4 */
+static const double TOLERANCE = 1e-9; /* of an arc's capacity: far below any step of a real demand */
+static const double TIE = 1e-6;       /* tie part of a cost, relative to the mean unit: below any real excess */
+static const double WEIGHT_STEP = .5; /* method.md part 4 */
 static const double WEIGHT_DECAY = .7;
 
 static int new_arrays(struct eject *s, int64_t nslot)
@@ -40,9 +40,9 @@ static int new_arrays(struct eject *s, int64_t nslot)
     s->way = array(s->w->longest, sizeof *s->way);
     s->best_way = array(s->w->longest, sizeof *s->best_way);
     s->order = array(n, sizeof *s->order);
-    return s->cap && s->inverse && s->len && s->arc && s->next && s->prev && s->owner && s->head && s->count && s->top && s->sum &&
-                   s->high && s->weight && s->violated && s->where && s->tabu && s->cost && s->via && s->queue &&
-                   s->stamp && s->way && s->best_way && s->order
+    return s->cap && s->inverse && s->len && s->arc && s->next && s->prev && s->owner && s->head && s->count &&
+                   s->top && s->sum && s->high && s->weight && s->violated && s->where && s->tabu && s->cost &&
+                   s->via && s->queue && s->stamp && s->way && s->best_way && s->order
                ? 0
                : -1;
 }
@@ -89,9 +89,9 @@ void eject_free(struct eject *s)
 {
     if (!s)
         return;
-    void *owned[] = { s->cap, s->inverse,  s->at,   s->len,  s->arc,    s->next,     s->prev,  s->owner, s->head,
-                      s->count, s->top,  s->sum,  s->high,   s->weight,   s->violated, s->where, s->tabu,
-                      s->cost,  s->via,  s->queue, s->stamp, s->way, s->best_way, s->order };
+    void *owned[] = { s->cap,  s->inverse, s->at,  s->len,   s->arc,   s->next,   s->prev,     s->owner,
+                      s->head, s->count,   s->top, s->sum,   s->high,  s->weight, s->violated, s->where,
+                      s->tabu, s->cost,    s->via, s->queue, s->stamp, s->way,    s->best_way, s->order };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(s);
@@ -255,8 +255,8 @@ static inline double added(const struct eject *s, int32_t a, double p, double q)
     return s->noise > 0 ? cost + s->noise * jitter(s, a) : cost;
 }
 
-static double cheapest_listed(struct eject *s, const struct lane_pair *y, double p, double q, int32_t avoid, double bound,
-                              int32_t *len)
+static double cheapest_listed(struct eject *s, const struct lane_pair *y, double p, double q, int32_t avoid,
+                              double bound, int32_t *len)
 {
     const struct lanes *w = s->w;
     int64_t best = -1;

@@ -242,9 +242,9 @@ static int build_dags(struct lanes *w)
 
 /* Scratch of the search for detours. */
 struct detour {
-    int32_t *queue;                         /* [nnode] */
-    uint16_t *from;                         /* [nnode] hops from a without passing b */
-    double (*level)[LANES_SLACK + 1];        /* [nnode + 1]: capacity across distance level j + 1 -> j by slack */
+    int32_t *queue;                   /* [nnode] */
+    uint16_t *from;                   /* [nnode] hops from a without passing b */
+    double (*level)[LANES_SLACK + 1]; /* [nnode + 1]: capacity across distance level j + 1 -> j by slack */
 };
 
 static void hops_from(const struct lanes *w, int32_t a, int32_t b, struct detour *d)
@@ -286,7 +286,8 @@ static int32_t slack_for(const struct lanes *w, const struct lane_pair *y, struc
             if (v == y->a)
                 send += h < w->nswitch ? cap[a] : 0;
             int32_t over = (int32_t)d->from[v] + 1 + dist[h] - y->hops;
-            if (dist[v] != dist[h] + 1 || dist[h] >= y->hops || d->from[v] == LANES_FAR || over > LANES_SLACK || v == y->b)
+            if (dist[v] != dist[h] + 1 || dist[h] >= y->hops || d->from[v] == LANES_FAR || over > LANES_SLACK ||
+                v == y->b)
                 continue;
             for (int32_t s = over; s <= LANES_SLACK; s++)
                 d->level[dist[h]][s] += cap[a];
@@ -384,7 +385,8 @@ static int build_lists(struct lanes *w)
         goto out;
     for (int32_t v = 0; v < g->nnode; v++)
         nic[v] = g->node_kind[v] == NODE_NIC;
-    if (disjoint && !(search = paths_new(&(struct graph){ g->nnode, g->narc, g->first, g->out, g->head, g->tail, nic })))
+    if (disjoint &&
+        !(search = paths_new(&(struct graph){ g->nnode, g->narc, g->first, g->out, g->head, g->tail, nic })))
         goto out;
     for (int32_t f = p->nflow - 1; f >= 0; f--)
         if (w->pair[f] >= 0)

@@ -5,16 +5,16 @@
 #include <string.h>
 
 enum {
-    LEVELS = 8,        /* targets tried between the value reached and the bound */
-    STEPS = 1500,      /* per target, times effort */
-    TRIES = 8,         /* subflows of an arc looked at per step */
-    WAYS = 3,          /* ways looked at per subflow */
+    LEVELS = 8,   /* targets tried between the value reached and the bound */
+    STEPS = 1500, /* per target, times effort */
+    TRIES = 8,    /* subflows of an arc looked at per step */
+    WAYS = 3,     /* ways looked at per subflow */
     TENURE = 6,
-    SHARE_ROUNDS = 4,  /* of fitting shares to rates where demands cap subflows */
-    PATIENCE = 400     /* steps without a better penalty before a shake */
+    SHARE_ROUNDS = 4, /* of fitting shares to rates where demands cap subflows */
+    PATIENCE = 400    /* steps without a better penalty before a shake */
 };
-static const double NOISE = 4;      /* of a random way, in units of its tie cost */
-static const double SHORT = 1e-9;   /* relative shortfall that counts */
+static const double NOISE = 4;    /* of a random way, in units of its tie cost */
+static const double SHORT = 1e-9; /* relative shortfall that counts */
 
 /* Subflows of flow f: k where it can differ in them or shares its NICs' arcs, else one. */
 static int32_t subflows(const struct spread *s, int32_t f, const int32_t *users)
@@ -47,7 +47,8 @@ static int new_subflows(struct spread *s, const struct climb *c)
     s->sum = array(s->nunit, sizeof *s->sum);
     s->below = array(s->nunit, sizeof *s->below);
     s->where = array(s->nunit, sizeof *s->where);
-    int rc = s->flow && s->first && s->unit && s->pair && s->ceiling && s->want && s->sum && s->below && s->where ? 0 : -1;
+    int rc =
+        s->flow && s->first && s->unit && s->pair && s->ceiling && s->want && s->sum && s->below && s->where ? 0 : -1;
     for (int32_t g = 0; rc == 0 && g < s->nunit; g++) {
         s->flow[g] = c->flow[g];
         s->ceiling[g] = c->rate[g];
