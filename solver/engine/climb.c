@@ -248,7 +248,7 @@ static void place_start(struct climb *c, enum climb_start start)
     if (start == START_BEST && c->best.routes)
         place_routes(c, c->best.routes);
     else if (start == START_COLOUR && c->colour)
-        colour_place(c->colour, c->s, 0);
+        colour_place(c->colour, c->s);
     else
         eject_clear(c->s);
     int64_t before = c->s->work;
@@ -553,6 +553,7 @@ void climb_run(struct climb *c, enum climb_start start, double bound, int32_t ef
 {
     c->work_end = c->s->work + work;
     c->rng.state = mix64(seed);
+    c->s->salt = (uint32_t)c->rng.state;
     c->final = 0;
     if (c->p->options.objective == OBJ_JOB_FAIR)
         climb_fair(c, start, bound, effort);

@@ -36,7 +36,7 @@ struct colour {
     struct euler *euler; /* nedge: subflows of all flows, the most there can be */
     int32_t *unit;       /* [nedge] unit of each edge */
     int32_t *end[2];     /* [nedge] row of each edge on both sides */
-    int32_t *group[2];   /* [2 * nedge] for the Euler split */
+    int32_t *group[2];   /* [3 * nedge] for the Euler split */
     int32_t *got;        /* [nedge] colour of each edge, -1 */
     int32_t *first;      /* [nedge] colours of the Euler split */
     int32_t *lower;      /* [nedge] colour in table 0 of each edge of table 1 */
@@ -231,7 +231,7 @@ static int new_scratch(struct colour *c, int64_t nedge)
     c->count = array(c->w->nnode, sizeof *c->count);
     for (int i = 0; i < 2; i++) {
         c->end[i] = array(nedge, sizeof *c->end[i]);
-        c->group[i] = array(2 * nedge, sizeof *c->group[i]);
+        c->group[i] = array(3 * nedge, sizeof *c->group[i]);
         if (!c->end[i] || !c->group[i])
             return -1;
     }
@@ -419,8 +419,9 @@ static int32_t most_left(const struct colour *c, const struct table *t, int32_t 
     return most;
 }
 
-/* One place more in the first colours for what is left, a few times over: the same few colours are full everywhere, so
- * that a unit that is slow at one end is slow at the other. */
+/* One place more in the last colours for what is left, a few times over: the same few colours are full everywhere, so
+ * that a unit that is slow at one end is slow at the other. The last ones, because the Euler split has given each flow
+ * few units there, and the units without a place come from the colours beyond. */
 static void overfill_edges(struct colour *c, struct table *t, int32_t n)
 {
     for (int round = 0; round < OVERFILLS; round++) {
@@ -429,7 +430,8 @@ static void overfill_edges(struct colour *c, struct table *t, int32_t n)
             return;
         for (int64_t k = 0; k < (int64_t)t->nrow * t->ncolour; k++)
             for (int side = 0; side < 2; side++)
-                t->room[side][k] += k % t->ncolour < x && t->room[side][k] > 0 && t->room[side][k] < t->depth;
+                t->room[side][k] +=
+                    k % t->ncolour >= t->ncolour - x && t->room[side][k] > 0 && t->room[side][k] < t->depth;
         for (int32_t e = 0; e < n; e++)
             if (c->got[e] < 0)
                 colour_edge(c, t, e);
@@ -471,7 +473,7 @@ static double size_of(const struct eject *s, int32_t g)
 }
 
 /* Edges of table 0: the units over half of the largest size. Returns how many. */
-static int32_t list_edges(struct colour *c, const struct eject *s, double size)
+static int32_t list_edges(struct colour *c, const struct eject *s, double size, const int32_t *flow)
 {
     int32_t n = 0;
     for (int32_t g = 0; g < s->nunit; g++) {
@@ -484,10 +486,12 @@ static int32_t list_edges(struct colour *c, const struct eject *s, double size)
     }
     for (int32_t e = 0; e < n; e++) {
         const struct lane_pair *y = &c->w->way[s->pair[c->unit[e]]];
-        c->group[0][e] = y->a;
-        c->group[1][e] = y->b;
-        c->group[0][n + e] = c->pod[y->a];
-        c->group[1][n + e] = c->pod[y->b];
+        c->group[0][e] = flow ? flow[c->unit[e]] : y->a;
+        c->group[1][e] = flow ? flow[c->unit[e]] : y->b;
+        c->group[0][n + e] = y->a;
+        c->group[1][n + e] = y->b;
+        c->group[0][2 * n + e] = c->pod[y->a];
+        c->group[1][2 * n + e] = c->pod[y->b];
     }
     return n;
 }
@@ -533,8 +537,9 @@ static void place_between(struct colour *c, struct eject *s, int32_t n)
     }
 }
 
-void colour_place(struct colour *c, struct eject *s, int overfill)
+static void colour_all(struct colour *c, struct eject *s, const int32_t *flow)
 {
+    int overfill = flow != NULL;
     double size = 0;
     eject_clear(s);
     for (int32_t g = 0; g < s->nunit; g++)
@@ -542,13 +547,21 @@ void colour_place(struct colour *c, struct eject *s, int overfill)
             size = size_of(s, g);
     if (!(size > 0) || !set_rooms(&c->t[0], s, size, overfill))
         return;
-    int32_t n = list_edges(c, s, size);
-    colour_edges(c, &c->t[0], n, 2, overfill);
+    int32_t n = list_edges(c, s, size, flow);
+    colour_edges(c, &c->t[0], n, 3, overfill);
     n = place_inside(c, s, n);
-    memset(c->mark, 0, (size_t)n * sizeof *c->mark);
-    c->now = 0;
     if (n > 0 && set_rooms(&c->t[1], s, size, overfill)) {
         colour_edges(c, &c->t[1], n, 1, overfill);
         place_between(c, s, n);
     }
+}
+
+void colour_place(struct colour *c, struct eject *s)
+{
+    colour_all(c, s, NULL);
+}
+
+void colour_spread(struct colour *c, struct eject *s, const int32_t *flow)
+{
+    colour_all(c, s, flow);
 }

@@ -51,7 +51,7 @@ void eject_target(struct eject *s, const double *p, const double *q, double fact
 /* Puts unit g on n arcs (its own way, without the arcs that are no choice). -1 when it does not fit in g's room. */
 int eject_place(struct eject *s, int32_t g, const int32_t *arc, int32_t n);
 void eject_lift(struct eject *s, int32_t g);
-void eject_clear(struct eject *s); /* lifts all */
+void eject_clear(struct eject *s); /* lifts all, forgets the weights: as new */
 
 /* Cheapest way of unit g, which is lifted, that does not use arc avoid (-1: any) and costs less than bound: *len arcs
  * into s->way; returns its cost, INFINITY when there is none. */

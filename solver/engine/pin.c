@@ -14,9 +14,9 @@
 
 enum { TASKS = 6, WAVES = 3, RAISES = 2, HASHED = 4 }; /* RAISES: waves once the bound is met */
 static const int64_t WORK = 4000000;                   /* arcs weighed by a task once the bound is met: some 30 ms */
-enum { WORK_HOP = 1500 }; /* and no more than this for each arc that the ways of all flows may have */
-enum { WORK_OPEN = 2 };   /* times more while it is not */
-enum { FILLS = 8 };       /* and so many times the work of placing a start */
+enum { WORK_HOP = 1500 };                /* and no more than this for each arc that the ways of all flows may have */
+enum { WORK_OPEN = 2 };                  /* times more while it is not */
+enum { FILLS = 8, MAX_FILL = 60000000 }; /* and so many times the work of placing a start, at most */
 
 struct pin {
     const struct problem *p;
@@ -146,7 +146,8 @@ static int short_memory(const struct pin *s, const struct best *b, struct err *e
 static int64_t work_of(const struct pin *s, int32_t effort)
 {
     int64_t size = WORK_HOP * s->climb->s->at[s->climb->nunit], work = size < WORK ? size : WORK;
-    return (closed(s) ? work : WORK_OPEN * work) * effort + FILLS * s->fill;
+    int64_t large = FILLS * s->fill < MAX_FILL ? FILLS * s->fill : MAX_FILL;
+    return ((closed(s) ? work : WORK_OPEN * work) + large) * effort;
 }
 
 static uint64_t seed_of(const struct pin *s, uint64_t task)

@@ -10,6 +10,7 @@ enum {
     TRIES = 8,    /* subflows of an arc looked at per step */
     WAYS = 3,     /* ways looked at per subflow */
     TENURE = 6,
+    HOPELESS = 2,     /* a target that more than 1 / HOPELESS of all flows miss is given up at once */
     SHARE_ROUNDS = 4, /* of fitting shares to rates where demands cap subflows */
     PATIENCE = 400    /* steps without a better penalty before a shake */
 };
@@ -416,7 +417,7 @@ static void place_start(struct spread *s, enum climb_start start)
     if (start == START_BEST && s->best.routes)
         place_routes(s, s->best.routes);
     else if (start == START_COLOUR && s->colour)
-        colour_place(s->colour, s->s, 1);
+        colour_spread(s->colour, s->s, s->unit);
     eject_fill(s->s, 1);
 }
 
@@ -424,12 +425,16 @@ void spread_run(struct spread *s, enum climb_start start, double bound, int32_t 
 {
     s->work_end = s->s->work + work;
     s->rng.state = mix64(seed);
+    s->s->salt = (uint32_t)s->rng.state;
     double lo = s->best.routes ? s->best.value : 0, hi = bound, v = bound;
     eject_target(s->s, s->one, s->infinite, density(s, bound));
     place_start(s, start);
+    score_state(s);
     for (int i = 0; i < LEVELS && !over(s) && lo < hi * (1 - 1e-4); i++) {
+        if (i > 0)
+            place_start(s, START_BEST);
         aim(s, v);
-        int done = search(s, (int64_t)STEPS * effort);
+        int done = s->nshort == 0 || (s->nshort < s->nunit / HOPELESS && search(s, (int64_t)STEPS * effort));
         score_state(s);
         if (done)
             lo = fmax(v, lo);
