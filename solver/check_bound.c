@@ -194,7 +194,16 @@ static int read_levels(const struct problem *p, const struct plan *plan, int32_t
     return report->nfault > before ? -1 : 0;
 }
 
-/* A level without prices holds jobs that have all they ask for. */
+/* 1 when every job of the level has all it asks for: no routing gives more. */
+static int all_served(const struct plan *plan, const struct level *level)
+{
+    for (int32_t i = 0; i < level->njob; i++)
+        if (!(plan->efficiency[level->job[i]] >= 1 - PROOF))
+            return 0;
+    return 1;
+}
+
+/* A level without prices: its jobs must be served in full. */
 static void check_top(const struct problem *p, const struct plan *plan, int32_t l, struct check_report *report)
 {
     for (int32_t i = 0; i < plan->level[l].njob; i++) {
@@ -226,7 +235,8 @@ static void check_level(const struct problem *p, const struct plan *plan, const 
     }
     if (!isnan(level->proof.bound) && !(proven <= level->proof.bound * (1 + PROOF)))
         check_fault(report, "levels[%d]: prices prove %.9g, plan claims %.9g", l, proven, level->proof.bound);
-    if (l + 1 < plan->nlevel && !(proven <= level->efficiency * (1 + p->options.gap) + PROOF))
+    if (l + 1 < plan->nlevel && !all_served(plan, level) &&
+        !(proven <= level->efficiency * (1 + p->options.gap) + PROOF))
         check_fault(report, "levels[%d]: at %.9g, but its prices allow %.9g", l, level->efficiency, proven);
     if (!(level->efficiency <= proven * (1 + PROOF)))
         check_fault(report, "levels[%d]: at %.9g, better than the proven %.9g", l, level->efficiency, proven);

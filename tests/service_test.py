@@ -176,6 +176,8 @@ def limits():
     with Daemon(job_limit=2, max_waiting=6, jobs_per_world=3) as d:
         c = d.client()
         job = c.submit({"rounds": 10**6, "ms": 5})[1]["job"]
+        while c.rpc("status", job=job)[1]["state"] != "running":
+            pass
         low = [c.submit({"rounds": 1, "n": i})[1]["job"] for i in range(2)]
         high = [c.submit({"rounds": 1, "n": i}, priority=5)[1]["job"] for i in range(2)]
         last = c.submit({"rounds": 1, "n": 9}, priority=-5)[1]["job"]
@@ -628,11 +630,11 @@ def long(test):
 
 
 def real_rank():
-    real_kills(3, "rank")
+    real_kills(2, "rank")
 
 
 def real_daemon():
-    real_kills(3, "daemon")
+    real_kills(2, "daemon")
 
 
 if __name__ == "__main__":
