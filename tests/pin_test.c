@@ -152,8 +152,8 @@ static void test_small_problems_are_optimal(void **state)
         for (int kind = 0; kind < 2; kind++) {
             int tried = 0, optimal = 0;
             sweep(objective, kind, &tried, &optimal);
-            CHECK(tried > 25 && optimal >= tried - tried / 20, "objective %d kind %d: %d of %d optimal", objective, kind,
-                  optimal, tried);
+            CHECK(tried > 25 && optimal >= tried - tried / 20, "objective %d kind %d: %d of %d optimal", objective,
+                  kind, optimal, tried);
         }
 }
 
@@ -298,8 +298,8 @@ static void test_policies_are_kept(void **state)
             for (int32_t f = 0; policy == PATHS_SHORTEST && f < p->nflow; f++) {
                 referee_distances(p->fabric, p->src[f], one, dist);
                 for (int64_t k = out.routes->first[f]; k < out.routes->first[f + 1]; k++)
-                    CHECK(out.routes->at[k + 1] - out.routes->at[k] == (int64_t)dist[p->dst[f]], "seed %d flow %d", seed,
-                          f);
+                    CHECK(out.routes->at[k + 1] - out.routes->at[k] == (int64_t)dist[p->dst[f]], "seed %d flow %d",
+                          seed, f);
             }
             free(one);
             free(dist);
@@ -483,8 +483,8 @@ static void test_short_memory_on_a_rank(void **state)
                 int rc = sim_run(size, &script, on_rank, &s, rank);
                 seen = rank[size - 1].arrays;
                 for (int r = 0; r < size; r++)
-                    CHECK((rank[r].rc < 0) == (rc < 0) && (rc == 0 || rank[r].e.code != E_NONE), "call %lld rank %d: %s",
-                          (long long)call, r, rank[r].e.text);
+                    CHECK((rank[r].rc < 0) == (rc < 0) && (rc == 0 || rank[r].e.code != E_NONE),
+                          "call %lld rank %d: %s", (long long)call, r, rank[r].e.text);
                 CHECK((rc == 0) == (s.out[0].routes != NULL));
                 routes_free(s.out[0].routes);
             } while (++call <= seen); /* one run beyond the last call: nothing fails */

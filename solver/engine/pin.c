@@ -13,10 +13,10 @@
 #include "solver/engine/spread.h"
 
 enum { TASKS = 6, WAVES = 3, RAISES = 2, HASHED = 4 }; /* RAISES: waves once the bound is met */
-static const int64_t WORK = 4000000; /* arcs weighed by a task once the bound is met: some 30 ms */
-enum { WORK_HOP = 1500 };            /* and no more than this for each arc that the ways of all flows may have */
-enum { WORK_OPEN = 2 };              /* times more while it is not */
-enum { FILLS = 8 };                  /* and so many times the work of placing a start */
+static const int64_t WORK = 4000000;                   /* arcs weighed by a task once the bound is met: some 30 ms */
+enum { WORK_HOP = 1500 };                /* and no more than this for each arc that the ways of all flows may have */
+enum { WORK_OPEN = 2 };                  /* times more while it is not */
+enum { FILLS = 8, MAX_FILL = 60000000 }; /* and so many times the work of placing a start, at most */
 
 struct pin {
     const struct problem *p;
@@ -146,7 +146,8 @@ static int short_memory(const struct pin *s, const struct best *b, struct err *e
 static int64_t work_of(const struct pin *s, int32_t effort)
 {
     int64_t size = WORK_HOP * s->climb->s->at[s->climb->nunit], work = size < WORK ? size : WORK;
-    return (closed(s) ? work : WORK_OPEN * work) * effort + FILLS * s->fill;
+    int64_t large = FILLS * s->fill < MAX_FILL ? FILLS * s->fill : MAX_FILL;
+    return ((closed(s) ? work : WORK_OPEN * work) + large) * effort;
 }
 
 static uint64_t seed_of(const struct pin *s, uint64_t task)
@@ -221,15 +222,14 @@ static int run_task(struct pin *s, int32_t wave, int32_t task, double *champion,
     static const struct {
         enum climb_start start;
         int wide;
-    } member[TASKS] = { { START_BEST, 0 },   { START_COLOUR, 0 }, { START_GREEDY, 0 },
-                        { START_ORDER, 0 },  { START_GREEDY, 1 }, { START_BEST, 1 } };
+    } member[TASKS] = { { START_BEST, 0 },  { START_COLOUR, 0 }, { START_GREEDY, 0 },
+                        { START_ORDER, 0 }, { START_GREEDY, 1 }, { START_BEST, 1 } };
     (s->spread ? s->spread->s : s->climb->s)->wide = member[task].wide && !closed(s);
     if (reset(s, s->best, e) < 0 ||
         run_once(s, member[task].start, closed(s) ? 1 : 1 << wave, (uint64_t)(wave * TASKS + task + 1), e) < 0)
         return -1;
     put_score(s, task);
-    if (best_order(s->p, found(s)->value, found(s)->efficiency, *champion_value, champion,
-                   s->sorted)) {
+    if (best_order(s->p, found(s)->value, found(s)->efficiency, *champion_value, champion, s->sorted)) {
         memcpy(champion, found(s)->efficiency, (size_t)s->p->njob * sizeof *champion);
         *champion_value = found(s)->value;
         routes_free(s->mine);
