@@ -11,7 +11,8 @@ enum {
     MAX_FLOOR = 64,     /* levels that the search for the common level bisects */
     FLOOR_STEPS = 1500, /* steps of one try at a common level, times effort */
     RAISE_STEPS = 600,  /* of one try at a vector of levels, times effort */
-    BISECTIONS = 12     /* of the largest load */
+    BISECTIONS = 12,    /* of the largest load */
+    SCORE_WORK = 8      /* work of an exact score for each arc of a path */
 };
 static const double SAME = 1e-9;       /* relative, between levels */
 static const double CLOSE = .25;       /* share of options.gap at which max_utilization stops */
@@ -196,6 +197,7 @@ static void write_routes(struct climb *c)
 static void score_state(struct climb *c)
 {
     write_routes(c);
+    c->s->work += SCORE_WORK * c->routes->at[c->routes->npath];
     best_offer(&c->best, c->scorer, c->routes);
 }
 

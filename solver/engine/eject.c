@@ -242,6 +242,7 @@ void eject_target(struct eject *s, const double *p, const double *q, double fact
         s->where[a] = -1;
         recount(s, a);
         settle(s, a, 0);
+        s->work += 1 + s->count[a];
     }
 }
 

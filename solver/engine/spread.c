@@ -5,11 +5,12 @@
 #include <string.h>
 
 enum {
-    LEVELS = 8,   /* targets tried between the value reached and the bound */
-    STEPS = 1500, /* per target, times effort */
-    TRIES = 8,    /* subflows of an arc tried per step */
-    LOOK = 128,   /* subflows of an arc looked at to find them */
-    WAYS = 3,     /* ways looked at per subflow */
+    SCORE_WORK = 16, /* work of an exact score for each arc of a path */
+    LEVELS = 8,      /* targets tried between the value reached and the bound */
+    STEPS = 1500,    /* per target, times effort */
+    TRIES = 8,       /* subflows of an arc tried per step */
+    LOOK = 128,      /* subflows of an arc looked at to find them */
+    WAYS = 3,        /* ways looked at per subflow */
     TENURE = 6,
     HOPELESS = 2,     /* a target that more than 1 / HOPELESS of all flows miss is given up at once */
     SHARE_ROUNDS = 4, /* of fitting shares to rates where demands cap subflows */
@@ -259,6 +260,7 @@ static void fit_shares(struct spread *s)
 static void score_state(struct spread *s)
 {
     write_routes(s);
+    s->s->work += SCORE_WORK * s->routes->at[s->routes->npath];
     for (int i = 0; i < (s->p->kind == DEMAND_GBPS ? SHARE_ROUNDS : 1); i++) {
         scorer_pinned(s->scorer, s->routes, s->best.trial, NULL);
         fit_shares(s);
