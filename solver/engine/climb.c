@@ -11,10 +11,11 @@ enum {
     MAX_FLOOR = 64,     /* levels that the search for the common level bisects */
     FLOOR_STEPS = 1500, /* steps of one try at a common level, times effort */
     RAISE_STEPS = 600,  /* of one try at a vector of levels, times effort */
-    BISECTIONS = 12     /* of the largest load */
+    BISECTIONS = 12,    /* of the largest load */
+    SCORE_WORK = 8      /* work of an exact score for each arc of a path */
 };
 static const double SAME = 1e-9;       /* relative, between levels */
-static const double CLOSE = 1.0005;    /* ratio of bound and largest load at which max_utilization stops */
+static const double CLOSE = .25;       /* share of options.gap at which max_utilization stops */
 static const double LADDER_STEP = .01; /* smallest relative distance of two rungs */
 
 static int new_units(struct climb *c)
@@ -196,6 +197,7 @@ static void write_routes(struct climb *c)
 static void score_state(struct climb *c)
 {
     write_routes(c);
+    c->s->work += SCORE_WORK * c->routes->at[c->routes->npath];
     best_offer(&c->best, c->scorer, c->routes);
 }
 
@@ -528,8 +530,7 @@ static void climb_fair(struct climb *c, enum climb_start start, double bound, in
 static int try_load(struct climb *c, double z, enum climb_start start, int32_t effort)
 {
     eject_target(c->s, c->rate, c->need, z);
-    if (start != START_BEST || c->s->nlifted > 0)
-        place_start(c, start);
+    place_start(c, start);
     int done = search(c, (int64_t)FLOOR_STEPS * effort);
     score_state(c);
     return done;
@@ -537,16 +538,15 @@ static int try_load(struct climb *c, double z, enum climb_start start, int32_t e
 
 static void climb_load(struct climb *c, enum climb_start start, double bound, int32_t effort)
 {
-    double lo = fmax(bound, c->fixed);
-    if (try_load(c, lo, start, effort) || c->best.value <= lo * CLOSE) {
-        c->final = 1;
-        return;
-    }
-    for (int i = 0; i < BISECTIONS && c->best.value > lo * CLOSE && !over(c); i++) {
+    double least = fmax(bound, c->fixed), lo = least, near = 1 + CLOSE * c->p->options.gap + SAME;
+    if (!(c->best.value <= least * near))
+        try_load(c, least, start, effort);
+    for (int i = 0; i < BISECTIONS && c->best.value > lo * near && !over(c); i++) {
         double mid = sqrt(lo * c->best.value);
         if (!try_load(c, mid, start, effort))
             lo = mid;
     }
+    c->final = c->best.value <= least * near;
 }
 
 void climb_run(struct climb *c, enum climb_start start, double bound, int32_t effort, int64_t work, uint64_t seed)

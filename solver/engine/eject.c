@@ -5,7 +5,8 @@
 #include <string.h>
 
 enum {
-    TRIES = 24,           /* units of a violated arc looked at per step */
+    TRIES = 24,           /* units of a violated arc tried per step */
+    LOOK = 128,           /* units of an arc looked at to find them */
     TENURE = 8,           /* a moved unit rests TENURE .. 2 TENURE - 1 steps, and longer when many arcs are violated */
     WEIGHT_PERIOD = 1024, /* steps between decays of the arc weights */
     K = LANES_SLACK + 1,  /* states per node */
@@ -241,6 +242,7 @@ void eject_target(struct eject *s, const double *p, const double *q, double fact
         s->where[a] = -1;
         recount(s, a);
         settle(s, a, 0);
+        s->work += 1 + s->count[a];
     }
 }
 
@@ -490,21 +492,37 @@ static void put_back(struct eject *s, int32_t g, int32_t len)
     s->nlifted--;
 }
 
-/* Up to TRIES units of arc a that may move now, from a random one on; when all rest, the one that rests shortest. */
+/* Puts g into unit[n], for the smallest there when it is full and g is larger; returns the new n. */
+static int32_t keep_larger(const struct eject *s, int32_t g, int32_t unit[TRIES], int32_t n)
+{
+    int32_t least = 0;
+    if (n < TRIES) {
+        unit[n] = g;
+        return n + 1;
+    }
+    for (int32_t i = 1; i < n; i++)
+        if (s->p[unit[i]] < s->p[unit[least]])
+            least = i;
+    if (s->p[g] > s->p[unit[least]])
+        unit[least] = g;
+    return n;
+}
+
+/* Up to TRIES units of arc a that may move now: the largest of LOOK from a random one on; when all of these rest, the
+ * one that rests shortest. */
 static int32_t choose_units(const struct eject *s, struct rng *rng, int32_t a, int32_t unit[TRIES])
 {
-    int32_t n = 0, first = s->head[a], soonest = -1;
-    for (int32_t skip = s->count[a] > 1 ? rng_below(rng, s->count[a]) : 0; skip > 0; skip--)
-        first = s->next[first];
-    int32_t i = first;
-    do {
+    int32_t n = 0, i = s->head[a], soonest = -1, far = s->count[a] < LOOK ? s->count[a] : LOOK;
+    for (int32_t skip = rng_below(rng, s->count[a]); skip > 0; skip--)
+        i = s->next[i];
+    for (int32_t seen = 0; seen < far; seen++) {
         int32_t g = s->owner[i];
         if (s->tabu[g] <= s->step)
-            unit[n++] = g;
+            n = keep_larger(s, g, unit, n);
         if (soonest < 0 || s->tabu[g] < s->tabu[soonest])
             soonest = g;
         i = s->next[i] >= 0 ? s->next[i] : s->head[a];
-    } while (i != first && n < TRIES);
+    }
     if (n == 0)
         unit[n++] = soonest;
     return n;

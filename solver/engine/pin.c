@@ -12,8 +12,9 @@
 #include "solver/engine/climb.h"
 #include "solver/engine/spread.h"
 
-enum { TASKS = 6, WAVES = 3, RAISES = 2, HASHED = 4 }; /* RAISES: waves once the bound is met */
-static const int64_t WORK = 4000000;                   /* arcs weighed by a task once the bound is met: some 30 ms */
+enum { TASKS = 6, WAVES = 3, RAISES = 2, HASHED = 4, MANY = 50000 };
+/* RAISES: waves once the bound is met. Hashed starts: all seeds of the baseline up to MANY flows, HASHED beyond. */
+static const int64_t WORK = 4000000;     /* arcs weighed by a task once the bound is met: some 30 ms */
 enum { WORK_HOP = 1500 };                /* and no more than this for each arc that the ways of all flows may have */
 enum { WORK_OPEN = 2 };                  /* times more while it is not */
 enum { FILLS = 8, MAX_FILL = 60000000 }; /* and so many times the work of placing a start, at most */
@@ -114,7 +115,8 @@ static int take_starts(struct pin *s, struct err *e)
     for (int32_t i = 0; i < s->goal->nstart; i++)
         if (best_take(&s->climb->best, s->goal->start[i], e) < 0)
             return -1;
-    for (uint64_t seed = 0; seed < HASHED; seed++) {
+    uint64_t seeds = s->p->nflow <= MANY ? ECMP_SEEDS : HASHED;
+    for (uint64_t seed = 0; seed < seeds; seed++) {
         struct routes *r = NULL;
         int rc = baseline_ecmp(s->p, seed, &r, e);
         if (rc == 0)
@@ -196,8 +198,10 @@ static int all_at_ceiling(const struct pin *s, const double *efficiency)
 /* Wave 0, rank 0. */
 static int first_wave(struct pin *s, struct err *e)
 {
-    if (climb_reset(s->climb, NULL, e) < 0 || take_starts(s, e) < 0 ||
-        climb_once(s, s->colour ? START_COLOUR : START_GREEDY, 1, 0, e) < 0)
+    enum climb_start start = s->colour ? START_COLOUR : START_GREEDY;
+    if (s->p->options.objective == OBJ_MAX_UTILIZATION && s->goal->nstart > 0)
+        start = START_BEST; /* a rounded split solution is near its bound */
+    if (climb_reset(s->climb, NULL, e) < 0 || take_starts(s, e) < 0 || climb_once(s, start, 1, 0, e) < 0)
         return -1;
     s->final = s->climb->final && !s->spread;
     s->fill = s->climb->fill;
@@ -294,7 +298,8 @@ static int go_on(struct pin *s, int32_t wave, int *on, struct err *e)
     if (s->comm->rank == 0) {
         if (ask_stop(s))
             s->cut_short = 1;
-        word.on = wave < WAVES && !s->final && !s->cut_short;
+        int enough = s->final || (closed(s) && s->p->options.objective == OBJ_MAX_UTILIZATION);
+        word.on = wave < WAVES && !enough && !s->cut_short;
     }
     if (s->comm->bcast(s->comm, &word, sizeof word, e) < 0)
         return -1;

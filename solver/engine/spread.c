@@ -5,10 +5,12 @@
 #include <string.h>
 
 enum {
-    LEVELS = 8,   /* targets tried between the value reached and the bound */
-    STEPS = 1500, /* per target, times effort */
-    TRIES = 8,    /* subflows of an arc looked at per step */
-    WAYS = 3,     /* ways looked at per subflow */
+    SCORE_WORK = 16, /* work of an exact score for each arc of a path */
+    LEVELS = 8,      /* targets tried between the value reached and the bound */
+    STEPS = 1500,    /* per target, times effort */
+    TRIES = 8,       /* subflows of an arc tried per step */
+    LOOK = 128,      /* subflows of an arc looked at to find them */
+    WAYS = 3,        /* ways looked at per subflow */
     TENURE = 6,
     HOPELESS = 2,     /* a target that more than 1 / HOPELESS of all flows miss is given up at once */
     SHARE_ROUNDS = 4, /* of fitting shares to rates where demands cap subflows */
@@ -258,6 +260,7 @@ static void fit_shares(struct spread *s)
 static void score_state(struct spread *s)
 {
     write_routes(s);
+    s->s->work += SCORE_WORK * s->routes->at[s->routes->npath];
     for (int i = 0; i < (s->p->kind == DEMAND_GBPS ? SHARE_ROUNDS : 1); i++) {
         scorer_pinned(s->scorer, s->routes, s->best.trial, NULL);
         fit_shares(s);
@@ -320,10 +323,11 @@ static void step(struct spread *s)
     int32_t a = tightest(s, s->below[rng_below(&s->rng, s->nshort)]), list[TRIES], n = 0, best = -1, best_len = 0;
     if (a < 0)
         return;
-    int32_t skip = rng_below(&s->rng, s->s->count[a]), k = s->s->head[a];
+    int32_t far = s->s->count[a] < LOOK ? s->s->count[a] : LOOK, skip = rng_below(&s->rng, s->s->count[a]),
+            k = s->s->head[a];
     while (skip-- > 0)
         k = s->s->next[k];
-    for (int32_t seen = 0; seen < s->s->count[a] && n < TRIES; seen++) {
+    for (int32_t seen = 0; seen < far && n < TRIES; seen++) {
         if (s->s->tabu[s->s->owner[k]] <= s->s->step)
             list[n++] = s->s->owner[k];
         k = s->s->next[k] >= 0 ? s->s->next[k] : s->s->head[a];
