@@ -10,6 +10,7 @@
 #include "solver/engine/baseline.h"
 #include "solver/engine/cuts.h"
 #include "solver/engine/pin.h"
+#include "solver/engine/reach.h"
 #include "solver/engine/score.h"
 #include "solver/engine/split.h"
 #include "solver/kernel/paths.h"
@@ -73,26 +74,6 @@ static int stop(void *context)
 
 /* ---- reachability: an unreachable pair is a result, with the cut that shows it ---- */
 
-static void flood(const struct fabric *f, int32_t s, uint8_t *seen, int32_t *queue)
-{
-    int32_t n = 0;
-    memset(seen, 0, (size_t)f->nnode);
-    queue[n++] = s;
-    seen[s] = 1;
-    for (int32_t i = 0; i < n; i++) {
-        int32_t v = queue[i];
-        if (f->node_kind[v] == NODE_NIC && v != s)
-            continue;
-        for (int32_t k = f->first[v]; k < f->first[v + 1]; k++) {
-            int32_t t = f->head[f->out[k]];
-            if (!seen[t]) {
-                seen[t] = 1;
-                queue[n++] = t;
-            }
-        }
-    }
-}
-
 static int listed(const struct problem *p, int32_t f)
 {
     return p->list_first && p->list_first[f] < p->list_first[f + 1];
@@ -112,7 +93,7 @@ static int has_live_list(const struct problem *p, int32_t f)
 
 /* The first flow without a live path, or -1; seen then marks what its source reaches. Flows are looked at by source, so
  * that a source is flooded once. */
-static int64_t unreachable(const struct problem *p, uint8_t *seen, int32_t *queue, int32_t *first, int32_t *item)
+static int64_t unreachable(const struct problem *p, int32_t *seen, int32_t *queue, int32_t *first, int32_t *item)
 {
     const struct fabric *f = p->fabric;
     for (int32_t i = 0; i < p->nflow; i++)
@@ -129,18 +110,20 @@ static int64_t unreachable(const struct problem *p, uint8_t *seen, int32_t *queu
             if (!problem_routed(p, i) || (worst >= 0 && i > worst))
                 continue;
             if (!flooded++)
-                flood(f, v, seen, queue);
-            if (listed(p, i) ? !has_live_list(p, i) : !seen[p->dst[i]])
+                reach(f, NULL, v, v + 1, seen, queue);
+            if (listed(p, i) ? !has_live_list(p, i) : seen[p->dst[i]] != v + 1)
                 worst = i;
         }
     }
-    if (worst >= 0)
-        flood(f, p->src[worst], seen, queue);
+    if (worst >= 0) {
+        memset(seen, 0, (size_t)f->nnode * sizeof *seen);
+        reach(f, NULL, p->src[worst], 1, seen, queue);
+    }
     return worst;
 }
 
 /* Certificate of the cut around what the source reaches: every arc that leaves it is dead. */
-static int state_cut(struct job *j, int32_t flow, const uint8_t *seen, struct err *e)
+static int state_cut(struct job *j, int32_t flow, const int32_t *seen, struct err *e)
 {
     const struct fabric *f = j->p->fabric;
     struct certificate *c = &j->plan->certificate;
@@ -163,8 +146,7 @@ static int look_for_cut(struct job *j, struct err *e)
 {
     const struct problem *p = j->p;
     int32_t n = p->fabric->nnode;
-    uint8_t *seen = array(n, 1);
-    int32_t *queue = array(n, sizeof *queue), *first = array((int64_t)n + 2, sizeof *first);
+    int32_t *seen = array(n, sizeof *seen), *queue = array(n, sizeof *queue), *first = array((int64_t)n + 2, sizeof *first);
     int32_t *item = array(p->nflow, sizeof *item);
     int rc = 0;
     if (!seen || !queue || !first || !item) {

@@ -37,6 +37,7 @@ struct pin {
     struct routes *mine; /* what best_task found */
     int64_t *score;      /* [TASKS * (njob + 2) + 3]: value and efficiencies of each task, as bits */
     double *sorted;      /* [2 njob] */
+    double *trial;       /* [2 njob] efficiencies of the tasks that are compared */
     double until;        /* this rank's clock */
     int64_t steps, fill; /* fill: work of placing a start */
     int final, cut_short;
@@ -319,9 +320,10 @@ static int32_t winner(struct pin *s)
     double old = s->value;
     for (int32_t task = 0; task < TASKS; task++) {
         const int64_t *row = s->score + (int64_t)task * (n + 2);
-        const double *efficiency = (const double *)(row + 2);
-        double value;
+        double value, *efficiency = s->trial + (before == s->trial ? n : 0); /* the half that the best does not use */
         memcpy(&value, row, sizeof value);
+        if (n > 0)
+            memcpy(efficiency, row + 2, (size_t)n * sizeof *efficiency);
         if (!(value > 0) || !best_order(s->p, value, efficiency, old, before, s->sorted))
             continue;
         best = task;
@@ -405,8 +407,9 @@ static int prepare(struct pin *s, const struct pods *pods, struct err *e)
         s->spread->stop = s->climb->stop;
     s->efficiency = array(p->njob, sizeof *s->efficiency);
     s->sorted = array(2 * (int64_t)p->njob, sizeof *s->sorted);
+    s->trial = array(2 * (int64_t)p->njob, sizeof *s->trial);
     s->score = array((int64_t)TASKS * (p->njob + 2) + 3, sizeof *s->score);
-    if (!s->efficiency || !s->sorted || !s->score)
+    if (!s->efficiency || !s->sorted || !s->trial || !s->score)
         return fail(e, E_MEMORY, "out of memory for %d jobs", p->njob);
     return 0;
 }
@@ -459,6 +462,7 @@ int pin_solve(const struct problem *p, const struct pods *pods, struct comm *c, 
     lanes_free(s.lanes);
     free(s.efficiency);
     free(s.sorted);
+    free(s.trial);
     free(s.score);
     return rc;
 }
