@@ -5,9 +5,15 @@
 
 #include "service/formats/ibnetdiscover.h"
 
+static int read_ibnetdiscover(const struct format_input *in, struct fabric **out, struct err *e)
+{
+    const struct format_file *f = in->file;
+    return ibnetdiscover_read(f->path, f->data, f->n, out, in->report, e);
+}
+
 const struct format format_table[] = {
-    { "ibnetdiscover", "InfiniBand: output of ibnetdiscover, or a net file of ibsim", ibnetdiscover_read },
-    { NULL, NULL, NULL },
+    { "ibnetdiscover", "InfiniBand: output of ibnetdiscover, or a net file of ibsim", 0, read_ibnetdiscover },
+    { NULL, NULL, 0, NULL },
 };
 
 const struct format *format_find(const char *name, struct err *e)
@@ -17,6 +23,19 @@ const struct format *format_find(const char *name, struct err *e)
             return f;
     fail(e, E_INPUT, "unknown format \"%.60s\"; heddle import --list names the known ones", name);
     return NULL;
+}
+
+int format_read(const struct format *f, const struct format_input *in, struct fabric **out, struct err *e)
+{
+    if (in->nfile > 1 && !f->many)
+        return fail(e, E_INPUT, "%s takes one file, not %d", f->name, in->nfile);
+    if (f->read(in, out, e) < 0)
+        return -1;
+    if (overlay_check_used(in->overlay, e) == 0)
+        return 0;
+    fabric_free(*out);
+    *out = NULL;
+    return -1;
 }
 
 void format_note(struct format_report *r, const char *what, int64_t line)

@@ -5,15 +5,10 @@
 #define HEDDLE_IB_H
 
 #include "service/formats/formats.h"
+#include "service/formats/text.h"
 #include "service/wire/names.h"
 
-enum { IB_NAME = 200 }; /* bytes of an id or a description; the hardware has 64 */
-
-/* A piece of the file, not zero-terminated. */
-struct text {
-    const char *at;
-    int n;
-};
+enum { IB_NAME = TEXT_NAME }; /* bytes of an id or a description; the hardware has 64 */
 
 struct ib_node {
     struct text id, desc;
@@ -44,15 +39,6 @@ struct ib {
 /* "path:line: sentence"; returns -1. */
 int ib_bad(struct ib *r, int64_t line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int ib_oom(struct ib *r);
-
-void text_skip(struct text *t, int n);
-void text_skip_blank(struct text *t);
-
-/* All of t as a number in [0, 65536], or -1. */
-int32_t text_number(struct text t);
-int text_printable(struct text t); /* ASCII, not empty, at most IB_NAME bytes */
-int text_starts(struct text t, const char *word);
-int text_contains(struct text t, const char *word);
 
 /* Compares both ends of every cable, then makes the fabric. */
 int ib_fabric(struct ib *r, struct fabric **out);

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "service/formats/tiers.h"
+
 static const double DEFAULT_GBPS = 8; /* 4xSDR, the default of ibsim */
-static const int32_t LEAF_SHARE = 8;  /* a leaf has at least one of so many parts of the NICs of the fullest switch */
 
 /* ---- cables ---- */
 
@@ -230,32 +231,6 @@ static void add_links(struct ib *r, struct fabric *f)
     }
 }
 
-/* Breadth first from the leaves; f is finished. queue[nnode] and nics[nnode] are scratch, nics zero. */
-static void find_tiers(struct fabric *f, int32_t *queue, int32_t *nics)
-{
-    int32_t most = 0, n = 0;
-    for (int32_t a = 0; a < f->narc; a++)
-        if (f->node_kind[f->head[a]] == NODE_NIC && f->node_kind[f->tail[a]] == NODE_SWITCH) {
-            int32_t k = ++nics[f->tail[a]];
-            most = k > most ? k : most;
-        }
-    for (int32_t v = 0; v < f->nnode; v++)
-        if (f->node_kind[v] == NODE_NIC)
-            f->node_tier[v] = 0;
-        else if (nics[v] > 0 && nics[v] * LEAF_SHARE >= most) {
-            f->node_tier[v] = 1;
-            queue[n++] = v;
-        }
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t k = f->first[queue[i]]; k < f->first[queue[i] + 1]; k++) {
-            int32_t u = f->head[f->out[k]];
-            if (f->node_tier[u] < 0) {
-                f->node_tier[u] = f->node_tier[queue[i]] + 1;
-                queue[n++] = u;
-            }
-        }
-}
-
 int ib_fabric(struct ib *r, struct fabric **out)
 {
     int32_t nnode = 0, nlink = 0, rc = -1;
@@ -266,16 +241,10 @@ int ib_fabric(struct ib *r, struct fabric **out)
     for (int32_t i = 0; i < r->nport; i++)
         nlink += is_link(r, i);
     struct fabric *f = fabric_new(nnode, nlink, r->e);
-    int32_t *scratch = array(2 * (int64_t)nnode, sizeof *scratch);
-    if (f && !scratch)
-        ib_oom(r);
-    else if (f && add_nodes(r, f) == 0) {
+    if (f && add_nodes(r, f) == 0) {
         add_links(r, f);
-        rc = fabric_finish(f, r->e);
+        rc = tiers_find(f, r->e) < 0 ? -1 : fabric_finish(f, r->e);
     }
-    if (rc == 0)
-        find_tiers(f, scratch, scratch + nnode);
-    free(scratch);
     if (rc < 0)
         fabric_free(f);
     else

@@ -11,8 +11,6 @@
 
 #include "service/formats/ib.h"
 
-static const int32_t MOST_PORT = 1 << 16;
-
 int ib_bad(struct ib *r, int64_t line, const char *format, ...)
 {
     char sentence[400];
@@ -31,20 +29,6 @@ int ib_oom(struct ib *r)
 
 /* ---- lines ---- */
 
-void text_skip_blank(struct text *t)
-{
-    while (t->n > 0 && isspace((unsigned char)*t->at)) {
-        t->at++;
-        t->n--;
-    }
-}
-
-void text_skip(struct text *t, int n)
-{
-    t->at += n;
-    t->n -= n;
-}
-
 /* The text up to the closing character, when the next one is the opening one. 1 taken, 0 not there, -1 never closed. */
 static int enclosed(struct text *t, char open, char close, struct text *out)
 {
@@ -57,36 +41,6 @@ static int enclosed(struct text *t, char open, char close, struct text *out)
     *out = (struct text){ t->at + 1, (int)(end - t->at - 1) };
     text_skip(t, out->n + 2);
     return 1;
-}
-
-/* All of t as a number in [0, MOST_PORT], or -1. */
-int32_t text_number(struct text t)
-{
-    int32_t x = 0;
-    for (int i = 0; i < t.n; i++) {
-        if (!isdigit((unsigned char)t.at[i]) || x > MOST_PORT)
-            return -1;
-        x = 10 * x + (t.at[i] - '0');
-    }
-    return t.n > 0 && x <= MOST_PORT ? x : -1;
-}
-
-int text_printable(struct text t)
-{
-    for (int i = 0; i < t.n; i++)
-        if (t.at[i] < 0x20 || t.at[i] > 0x7e)
-            return 0;
-    return t.n > 0 && t.n <= IB_NAME;
-}
-
-int text_starts(struct text t, const char *word)
-{
-    return (int)strlen(word) <= t.n && !strncasecmp(t.at, word, strlen(word));
-}
-
-int text_contains(struct text t, const char *word)
-{
-    return t.n > 0 && memmem(t.at, (size_t)t.n, word, strlen(word)) != NULL;
 }
 
 /* <kind>[ ]<ports>[ ]"id" [#[ ]"description" ...] */
