@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "service/formats/ibnetdiscover.h"
+#include "service/formats/readers.h"
 
 static int read_ibnetdiscover(const struct format_input *in, struct fabric **out, struct err *e)
 {
@@ -13,6 +14,17 @@ static int read_ibnetdiscover(const struct format_input *in, struct fabric **out
 
 const struct format format_table[] = {
     { "ibnetdiscover", "InfiniBand: output of ibnetdiscover, or a net file of ibsim", 0, read_ibnetdiscover },
+    { "ibnetdiscover-p", "InfiniBand: output of ibnetdiscover -p, one cable a line", 0, ibnetdiscover_p_read },
+    { "opensm-subnet", "InfiniBand: opensm-subnet.lst, as OpenSM dumps it", 0, opensm_subnet_read },
+    { "ns3", "SimAI, HPCC and ASTRA-sim: topology of the ns-3 simulators, without NVSwitches", 0, ns3_read },
+    { "slurm", "Slurm: topology.conf, trees and blocks; capacities by --gbps", 0, slurm_conf_read },
+    { "repetita", "REPETITA: .graph of a wide-area network", 0, repetita_read },
+    { "sndlib", "SNDlib: native format", 0, sndlib_read },
+    { "commalab", "CommaLab: multicommodity flow instances in plain numbers", 0, commalab_read },
+    { "dimacs", "DIMACS: min-cost or max-flow network", 0, dimacs_read },
+    { "htsim", "htsim: .topo, a fat tree by its numbers", 0, htsim_read },
+    { "ufm-ndt", "UFM: cabling plan (NDT, CSV)", 1, ufm_ndt_read },
+    { "lingjun", "Alibaba Lingjun data set: topo.csv; capacities by --gbps", 0, lingjun_read },
     { NULL, NULL, 0, NULL },
 };
 

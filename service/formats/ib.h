@@ -14,6 +14,7 @@ struct ib_node {
     struct text id, desc;
     int64_t line;
     int is_switch, left_out;
+    int32_t suffix;       /* 0, or the port that is an adapter of its own: the name ends in "/p2" */
     int32_t first, nport; /* its ports */
     int32_t number;       /* in the fabric */
 };
@@ -33,12 +34,17 @@ struct ib {
     struct ib_port *port;
     int64_t nnode, node_room, nport, port_room, line;
     struct names *id; /* id to node */
+    struct overlay *overlay;
+    int ask; /* 1: an unknown speed is asked of the overlay; 0: it is the default of ibsim */
     struct err *e;
 };
 
 /* "path:line: sentence"; returns -1. */
 int ib_bad(struct ib *r, int64_t line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int ib_oom(struct ib *r);
+
+/* "4xNDR" as Gb/s of data, or -1. */
+double ib_rate(struct text t);
 
 /* Compares both ends of every cable, then makes the fabric. */
 int ib_fabric(struct ib *r, struct fabric **out);

@@ -93,8 +93,7 @@ static const struct {
 } speed_table[] = { { "SDR", 8 },   { "DDR", 16 },  { "QDR", 32 },  { "FDR10", 40 }, { "FDR", 54.5 },
                     { "EDR", 100 }, { "HDR", 200 }, { "NDR", 400 }, { "XDR", 800 } };
 
-/* "4xNDR", or -1. */
-static double rate(struct text t)
+double ib_rate(struct text t)
 {
     int lanes = 0, i = 0;
     for (; i < t.n && i < 3 && isdigit((unsigned char)t.at[i]); i++)
@@ -134,7 +133,7 @@ static int read_rate(struct ib *r, struct text t, double *gbps)
             *(word.at[0] == 'w' ? &w : word.at[0] == 's' ? &s : &e) = bit;
             masks = 1;
         } else if (isdigit((unsigned char)word.at[0]) && memchr(word.at, 'x', (size_t)word.n)) {
-            *gbps = rate(word);
+            *gbps = ib_rate(word);
             if (!(*gbps > 0))
                 return ib_bad(r, r->line, "\"%.*s\" is no width and speed like 4xNDR", word.n < 40 ? word.n : 40,
                               word.at);
@@ -209,7 +208,7 @@ static int read_line(struct ib *r, struct text t)
         if (text_starts(t, attribute[i]))
             return 0;
     if (is_flat(t))
-        return ib_bad(r, r->line, "this is the flat form of ibnetdiscover -p; give the output without -p");
+        return ib_bad(r, r->line, "this is the flat form of ibnetdiscover -p; its format is ibnetdiscover-p");
     for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
         struct text rest = t;
         if (!text_starts(t, kind[i].word))
