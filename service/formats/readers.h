@@ -26,6 +26,12 @@ int repetita_read(const struct format_input *in, struct fabric **out, struct err
  * capacities) the overlay has to say it. Demands are left out. */
 int sndlib_read(const struct format_input *in, struct fabric **out, struct err *e);
 
+int sndlib_json_read(const struct format_input *in, struct fabric **out, struct err *e);
+
+/* networkx node-link JSON: capacity, bandwidth or bw of a link. GraphML: LinkSpeedRaw in bit/s, or a capacity. */
+int node_link_read(const struct format_input *in, struct fabric **out, struct err *e);
+int graphml_read(const struct format_input *in, struct fabric **out, struct err *e);
+
 /* CommaLab plain: N M K, then M directed arcs "tail head cost capacity" (nodes from 1; a capacity below 0 is unbounded:
  * the overlay has to say it), then K demands, which are left out. */
 int commalab_read(const struct format_input *in, struct fabric **out, struct err *e);
@@ -39,6 +45,16 @@ int htsim_read(const struct format_input *in, struct fabric **out, struct err *e
 /* UFM NDT: cabling plan as CSV; columns by the header's names, Speed in Mbit/s where there is such a column. Ports
  * called "Port N" or "Blade N_Port ..." or by a number are a switch's, any other name is a host's adapter. */
 int ufm_ndt_read(const struct format_input *in, struct fabric **out, struct err *e);
+
+/* Ethernet fabrics. Both ends of a cable may tell of it, in one file or in two. A host is a device, and each of its
+ * cabled ports a NIC of it. Speeds: SONiC only. Which devices are hosts: by their kind (Containerlab: linux, unless it
+ * forwards), type (SONiC: Server; NetQ: all but switches) or capabilities (LLDP: stations), else by --hosts. */
+int clab_read(const struct format_input *in, struct fabric **out, struct err *e);
+int batfish_read(const struct format_input *in, struct fabric **out, struct err *e);
+int lldp_read(const struct format_input *in, struct fabric **out, struct err *e);
+int sonic_read(const struct format_input *in, struct fabric **out, struct err *e);
+int minigraph_read(const struct format_input *in, struct fabric **out, struct err *e);
+int netq_read(const struct format_input *in, struct fabric **out, struct err *e);
 
 /* Alibaba Lingjun topo.csv (ip,DSW,PSW,ASW): one NIC per host; two switches that any row names together have one cable
  * here, whose capacity (all that joins them) the overlay says. */

@@ -48,6 +48,8 @@ struct wiring {
     int64_t node_room, cable_room;
     int32_t nnode, ncable;
     int nic_per_port; /* 1: a host is a device, and each of its cabled ports a NIC "host/port" */
+    int trust_from;   /* 1: a far port that has a cable already is a slip of the far end's name: wiring_join keeps the
+                       * cable   without it, with a note */
     struct place place;
 };
 
