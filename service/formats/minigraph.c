@@ -80,7 +80,7 @@ int minigraph_read(const struct format_input *in, struct fabric **out, struct er
     struct wiring *w = wiring_new(in, e);
     int rc = w ? 0 : -1;
     if (w)
-        w->nic_per_port = w->trust_from = 1;
+        w->nic_per_port = w->slips = 1;
     for (int32_t i = 0; i < in->nfile && rc == 0; i++)
         rc = read_file(w, i);
     if (rc == 0)

@@ -13,7 +13,7 @@ static const char *const title[COLUMNS] = { "StartDevice", "StartPort", "EndDevi
 
 struct ndt {
     struct wiring *w;
-    struct names *placed; /* "device@location" to its node */
+    struct names *placed; /* "device@location", and devices whose location is known, to nodes */
     int column[COLUMNS];  /* -1: not there */
     int known;            /* 1: a header has been seen in this file */
 };
@@ -69,11 +69,13 @@ static int32_t placed_node(struct ndt *r, struct text name, struct text location
     int64_t known = names_find(r->placed, key);
     if (known >= 0)
         return (int32_t)known;
-    int taken = names_find(w->name, plain) >= 0;
+    int taken = names_find(r->placed, plain) >= 0; /* by another location */
     int32_t v = wiring_node(w, taken ? (struct text){ key, n } : name);
-    if (taken && v >= 0)
+    if (v < 0 || names_add(r->placed, key, v, w->e) < 0 || names_add(r->placed, plain, v, w->e) < 0)
+        return -1;
+    if (taken)
         wiring_note(w, "devices whose name stands at another location too, called name@location");
-    return v < 0 || names_add(r->placed, key, v, w->e) < 0 ? -1 : v;
+    return v;
 }
 
 /* The node of a device, and the port as its last word where it is a host's ("gpu1 mlx5_0"). */

@@ -237,11 +237,11 @@ int wiring_join(struct wiring *w, const struct wire_cable *c)
     end_key(from, sizeof from, c->from, c->from_port);
     end_key(to, sizeof to, c->to, c->to_port);
     int64_t a = names_find(w->end, from), b = names_find(w->end, to);
-    if (w->trust_from && a < 0 && b >= 0) {
+    if (w->slips && (a >= 0) != (b >= 0)) {
         struct wire_cable near = *c;
-        near.to_port = NULL;
+        *(a >= 0 ? &near.from_port : &near.to_port) = NULL;
         wiring_note(w, "cables to a port that has one already, kept without that port");
-        return wiring_cable(w, &near) < 0 || names_add(w->end, from, w->ncable - 1, w->e) < 0 ? -1 : 0;
+        return wiring_cable(w, &near) < 0 || names_add(w->end, a >= 0 ? to : from, w->ncable - 1, w->e) < 0 ? -1 : 0;
     }
     if ((a >= 0 && check_same(w, &w->cable[a], c->from, c->from_port, c->to, c->to_port) < 0) ||
         (b >= 0 && check_same(w, &w->cable[b], c->to, c->to_port, c->from, c->from_port) < 0) || check_cable(w, c) < 0)

@@ -48,8 +48,8 @@ struct wiring {
     int64_t node_room, cable_room;
     int32_t nnode, ncable;
     int nic_per_port; /* 1: a host is a device, and each of its cabled ports a NIC "host/port" */
-    int trust_from;   /* 1: a far port that has a cable already is a slip of the far end's name: wiring_join keeps the
-                       * cable   without it, with a note */
+    int slips; /* 1: a cable to a port that has one already is kept without that port, with a note, where its other port
+                * is free: plans of real sites name the far ends of some cables wrongly */
     struct place place;
 };
 

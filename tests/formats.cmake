@@ -1,0 +1,11 @@
+# Other tools' files as fabrics.
+heddle_test(formats LINK heddle_formats)
+heddle_test(formats_real LINK heddle_formats)
+heddle_test(formats_hostile LINK heddle_formats -Wl,--wrap=array)
+heddle_test(cabling LINK heddle_formats -Wl,--wrap=array)
+if(HEDDLE_SANITIZE)
+  add_test(NAME formats_hostile_long COMMAND formats_hostile_test 100000)
+  set_tests_properties(formats_hostile_long PROPERTIES TIMEOUT 1800 LABELS soak)
+endif()
+add_test(NAME import COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/import_test.sh $<TARGET_FILE:heddle>)
+set_tests_properties(import PROPERTIES TIMEOUT 60 LABELS quick)
