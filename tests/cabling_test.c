@@ -14,8 +14,8 @@ struct wire {
 static struct fabric *make(const struct wire *wire, int32_t n)
 {
     struct err e;
-    const char *name[64];
-    int32_t nnode = 0, end[64];
+    const char *name[96];
+    int32_t nnode = 0, end[96];
     for (int32_t i = 0; i < 2 * n; i++) {
         const char *want = i % 2 ? wire[i / 2].to : wire[i / 2].from;
         int32_t v = 0;
@@ -123,7 +123,8 @@ static void test_damage(void **state)
                 swapped += 2;
                 i++;
             } else if (what == 2 && nfound < 38) {
-                found[nfound++] = (struct wire){ name[rng_below(&rng, 8)], name[8], 100 + nfound, 200 + nfound };
+                found[nfound] = (struct wire){ name[rng_below(&rng, 8)], name[8], 100 + nfound, 200 + nfound };
+                nfound++;
                 added++;
             }
         }

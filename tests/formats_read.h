@@ -51,7 +51,7 @@ static inline int32_t nics(const struct fabric *f)
 /* What every fabric from a reader must be. */
 static inline void check_fabric(const struct fabric *f)
 {
-    CHECK(f->tail && f->nnode > 0 && f->nlink > 0);
+    CHECK(f->tail && f->nnode > 0);
     for (int32_t v = 0; v < f->nnode; v++) {
         CHECK(f->node_name[v] && f->node_name[v][0] && strlen(f->node_name[v]) <= 200);
         CHECK(f->host.of[v] < f->host.count && f->node_kind[v] <= NODE_NIC);

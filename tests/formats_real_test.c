@@ -133,7 +133,7 @@ static void test_wrong_readers(void **state)
         char *data = load(row[i].file, &n);
         if (!data)
             skip();
-        for (const struct format *other = format_table; other->name; other++) {
+        for (const struct format *other = format_table; other->name && n < 100000; other++) {
             struct fabric *f = read_bytes(other->name, "file", data, n, NULL, NULL);
             int kin = !strcmp(other->name, row[i].format) ||
                       (strstr(other->name, "sndlib") && !strcmp(row[i].format, "node-link")) ||

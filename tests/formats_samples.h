@@ -11,6 +11,15 @@ struct sample {
 };
 
 static const struct sample samples[] = {
+    { "ibnetdiscover", "dump", NULL, NULL, 2, 2, 4, 2,
+      "# a comment\nvendid=0x2c9\nswitchguid=0x1(1)\n"
+      "Switch\t40 \"S-1\"\t\t# \"MF0;leaf:Q/U1\" enhanced port 0 lid 1 lmc 0\n"
+      "[1]\t\"H-a\"[1](a) \t\t# \"a mlx5_0\" lid 11 4xNDR\n[2]\t\"H-b\"[1](b) \t\t# \"b HCA-1\" lid 12 2xHDR\n"
+      "[31]\t\"S-2\"[1]\t\t# \"spine\" lid 3 4xNDR\n[32]\t\"S-2\"[2]\t\t# \"spine\" lid 3 4xNDR\n\n"
+      "Switch\t40 \"S-2\"\t\t# \"spine\" base port 0 lid 3 lmc 0\n"
+      "[1]\t\"S-1\"[31]\t\t# \"MF0;leaf:Q/U1\" lid 1 4xNDR\n[2]\t\"S-1\"[32]\t\t# \"MF0;leaf:Q/U1\" lid 1 4xNDR\n\n"
+      "Ca\t1 \"H-a\"\t\t# \"a mlx5_0\"\n[1](a) \t\"S-1\"[1]\t\t# lid 11 lmc 0 \"leaf\" lid 1 4xNDR\n\n"
+      "Ca\t1 \"H-b\"\t\t# \"b HCA-1\"\n[1](b) \t\"S-1\"[2]\t\t# lid 12 lmc 0 \"leaf\" lid 1 2xHDR\n" },
     { "ibnetdiscover-p", "dump", NULL, NULL, 2, 3, 4, 2,
       "SW     1  1 0x01 4x NDR - CA    11  1 0x0a ( 'MF0;leaf:Q/U1' - 'a mlx5_0' )\n"
       "SW     1  2 0x01 2x HDR - CA    12  1 0x0b ( 'MF0;leaf:Q/U1' - 'b HCA-1' )\n"

@@ -72,7 +72,7 @@ static void test_counts(void **state)
         fabric_free(f);
     }
     for (const struct format *f = format_table; f->name; f++) { /* no reader without a sample here */
-        int has = !strcmp(f->name, "ibnetdiscover");
+        int has = 0;
         for (int i = 0; i < SAMPLES; i++)
             has |= !strcmp(samples[i].format, f->name);
         CHECK(has && f->summary[0], "%s", f->name);

@@ -13,12 +13,15 @@
 
 int ib_bad(struct ib *r, int64_t line, const char *format, ...)
 {
-    char sentence[400];
+    char sentence[320];
     va_list ap;
     va_start(ap, format);
     vsnprintf(sentence, sizeof sentence, format, ap);
     va_end(ap);
-    return fail(r->e, E_INPUT, "%.60s:%lld: %s", r->path, (long long)line, sentence);
+    for (char *c = sentence; *c; c++) /* pieces of the file: nothing that a terminal obeys */
+        if ((unsigned char)*c < 32 || *c == 127)
+            *c = *c == '\t' ? ' ' : '?';
+    return fail(r->e, E_INPUT, "%.120s:%lld: %s", r->path, (long long)line, sentence);
 }
 
 int ib_oom(struct ib *r)
