@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 sh configs/packages.sh test
 status=0
 for preset in release asan; do
-    cmake --preset "$preset" >/dev/null
+    cmake --preset "$preset" -DHEDDLE_TESTS=ON >/dev/null
     cmake --build --preset "$preset"
     ctest --preset "$preset" --output-on-failure "$@" || status=1
 done

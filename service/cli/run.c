@@ -3,11 +3,9 @@
  */
 #include "service/cli/run.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "partition/partition.h"
 #include "service/wire/doc.h"
@@ -68,17 +66,8 @@ static int share_settings(struct comm *c, const struct run_job *job, struct opti
             memcpy(text + at, job->set[i], strlen(job->set[i]) + 1);
     }
     if (share_failure(c, rc, e) == 0 && (rc = comm_share(c, &text, &n, e)) == 0) {
-        for (int64_t at = 0; rc == 0 && at < n; at += (int64_t)strlen(text + at) + 1) {
-            char name[64];
-            const char *value = strchr(text + at, '=');
-            if (!value || value == text + at || value - (text + at) >= (int64_t)sizeof name) {
-                rc = fail(e, E_INPUT, "--set %s: want option=value", text + at);
-                break;
-            }
-            memcpy(name, text + at, (size_t)(value - (text + at)));
-            name[value - (text + at)] = 0;
-            rc = options_set(o, name, value + 1, e);
-        }
+        for (int64_t at = 0; rc == 0 && at < n; at += (int64_t)strlen(text + at) + 1)
+            rc = options_apply(o, text + at, e);
     } else {
         rc = -1;
     }
@@ -110,12 +99,24 @@ static int read_problem(struct comm *c, const struct run_job *job, struct proble
     return rc;
 }
 
+/* This process's largest resident set so far. getrusage would count what the parent held before exec. */
+static int64_t own_peak(void)
+{
+    char line[128];
+    long long kilobytes = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %lld", &kilobytes) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return 1024 * (int64_t)kilobytes;
+}
+
 /* The largest resident set of any rank, on rank 0. */
 static int peak_bytes(struct comm *c, int64_t *peak, struct err *e)
 {
-    struct rusage use;
-    getrusage(RUSAGE_SELF, &use);
-    int64_t mine = (int64_t)use.ru_maxrss * 1024, *first = NULL;
+    int64_t mine = own_peak(), *first = NULL;
     char *all = NULL;
     if (c->rank == 0)
         first = array((int64_t)c->size + 1, sizeof *first);

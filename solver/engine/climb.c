@@ -13,8 +13,8 @@ enum {
     RAISE_STEPS = 600,  /* of one try at a vector of levels, times effort */
     BISECTIONS = 12     /* of the largest load */
 };
-static const double SAME = 1e-9;      /* relative, between levels */
-static const double CLOSE = 1.0005;   /* ratio of bound and largest load at which max_utilization stops */
+static const double SAME = 1e-9;       /* relative, between levels */
+static const double CLOSE = 1.0005;    /* ratio of bound and largest load at which max_utilization stops */
 static const double LADDER_STEP = .01; /* smallest relative distance of two rungs */
 
 static int new_units(struct climb *c)
@@ -129,7 +129,8 @@ struct climb *climb_new(const struct problem *p, const struct lanes *w, struct c
     c->hi = array(njob, sizeof *c->hi);
     c->lo = array(njob, sizeof *c->lo);
     c->low = array(njob, sizeof *c->low);
-    if (best_init(&c->best, p, e) < 0 || !c->scorer || !c->routes || !c->ceiling || !c->target || !c->keep_len || !c->keep_arc || !c->ladder || !c->rung || !c->hi || !c->lo || !c->low)
+    if (best_init(&c->best, p, e) < 0 || !c->scorer || !c->routes || !c->ceiling || !c->target || !c->keep_len ||
+        !c->keep_arc || !c->ladder || !c->rung || !c->hi || !c->lo || !c->low)
         goto oom;
     if (find_rates(c) < 0)
         goto oom;
@@ -152,9 +153,8 @@ void climb_free(struct climb *c)
     scorer_free(c->scorer);
     routes_free(c->routes);
     best_free(&c->best);
-    void *owned[] = { c->flow,   c->pair,     c->rate,     c->need,   c->ceiling, c->target,
-                      c->keep_len, c->keep_arc, c->ladder, c->rung,   c->hi,         c->lo,
-                      c->low };
+    void *owned[] = { c->flow,     c->pair,   c->rate, c->need, c->ceiling, c->target, c->keep_len,
+                      c->keep_arc, c->ladder, c->rung, c->hi,   c->lo,      c->low };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(c);
@@ -251,7 +251,9 @@ static void place_start(struct climb *c, enum climb_start start)
         colour_place(c->colour, c->s);
     else
         eject_clear(c->s);
+    int64_t before = c->s->work;
     eject_fill(c->s, start == START_ORDER);
+    c->fill = c->s->work - before > c->fill ? c->s->work - before : c->fill;
 }
 
 static int search(struct climb *c, int64_t steps)
@@ -551,6 +553,7 @@ void climb_run(struct climb *c, enum climb_start start, double bound, int32_t ef
 {
     c->work_end = c->s->work + work;
     c->rng.state = mix64(seed);
+    c->s->salt = (uint32_t)c->rng.state;
     c->final = 0;
     if (c->p->options.objective == OBJ_JOB_FAIR)
         climb_fair(c, start, bound, effort);

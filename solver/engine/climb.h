@@ -24,10 +24,10 @@ struct climb {
     struct scorer *scorer;
     int32_t nunit, copies; /* units per routed flow: paths_per_flow of equal share for max_utilization, else 1 */
     int32_t *flow, *pair;  /* [nunit] */
-    double *rate, *need;  /* [nunit] p: what NICs alone allow, Gb/s; q of the present target */
-    double *ceiling;      /* [njob] efficiency that NICs alone allow */
-    double *target;       /* [njob] present target, efficiency */
-    double fixed;         /* largest load / cap of arcs that are no choice, max_utilization */
+    double *rate, *need;   /* [nunit] p: what NICs alone allow, Gb/s; q of the present target */
+    double *ceiling;       /* [njob] efficiency that NICs alone allow */
+    double *target;        /* [njob] present target, efficiency */
+    double fixed;          /* largest load / cap of arcs that are no choice, max_utilization */
 
     struct routes *routes; /* the present state, for scoring */
     struct best best;
@@ -39,7 +39,7 @@ struct climb {
     double *hi, *lo; /* [njob] */
     uint8_t *low;    /* [njob] */
     struct rng rng;
-    int64_t steps, work_end;
+    int64_t steps, work_end, fill; /* fill: most work of placing a start */
     struct eject_stop stop;
     int final; /* proven by the cuts: nothing is better */
 };

@@ -5,16 +5,17 @@
 #include <string.h>
 
 enum {
-    LEVELS = 8,        /* targets tried between the value reached and the bound */
-    STEPS = 1500,      /* per target, times effort */
-    TRIES = 8,         /* subflows of an arc looked at per step */
-    WAYS = 3,          /* ways looked at per subflow */
+    LEVELS = 8,   /* targets tried between the value reached and the bound */
+    STEPS = 1500, /* per target, times effort */
+    TRIES = 8,    /* subflows of an arc looked at per step */
+    WAYS = 3,     /* ways looked at per subflow */
     TENURE = 6,
-    SHARE_ROUNDS = 4,  /* of fitting shares to rates where demands cap subflows */
-    PATIENCE = 400     /* steps without a better penalty before a shake */
+    HOPELESS = 2,     /* a target that more than 1 / HOPELESS of all flows miss is given up at once */
+    SHARE_ROUNDS = 4, /* of fitting shares to rates where demands cap subflows */
+    PATIENCE = 400    /* steps without a better penalty before a shake */
 };
-static const double NOISE = 4;      /* of a random way, in units of its tie cost */
-static const double SHORT = 1e-9;   /* relative shortfall that counts */
+static const double NOISE = 4;    /* of a random way, in units of its tie cost */
+static const double SHORT = 1e-9; /* relative shortfall that counts */
 
 /* Subflows of flow f: k where it can differ in them or shares its NICs' arcs, else one. */
 static int32_t subflows(const struct spread *s, int32_t f, const int32_t *users)
@@ -47,7 +48,8 @@ static int new_subflows(struct spread *s, const struct climb *c)
     s->sum = array(s->nunit, sizeof *s->sum);
     s->below = array(s->nunit, sizeof *s->below);
     s->where = array(s->nunit, sizeof *s->where);
-    int rc = s->flow && s->first && s->unit && s->pair && s->ceiling && s->want && s->sum && s->below && s->where ? 0 : -1;
+    int rc =
+        s->flow && s->first && s->unit && s->pair && s->ceiling && s->want && s->sum && s->below && s->where ? 0 : -1;
     for (int32_t g = 0; rc == 0 && g < s->nunit; g++) {
         s->flow[g] = c->flow[g];
         s->ceiling[g] = c->rate[g];
@@ -169,9 +171,11 @@ static void update(struct spread *s, int32_t i)
 /* Takes up the new counts of the arcs arc[n] in all subflows on them. */
 static void update_arcs(struct spread *s, const int32_t *arc, int32_t n)
 {
-    for (int32_t h = 0; h < n; h++)
+    for (int32_t h = 0; h < n; h++) {
+        s->s->work += s->s->count[arc[h]];
         for (int32_t k = s->s->head[arc[h]]; k >= 0; k = s->s->next[k])
             update(s, s->s->owner[k]);
+    }
 }
 
 static void lift(struct spread *s, int32_t i)
@@ -413,7 +417,7 @@ static void place_start(struct spread *s, enum climb_start start)
     if (start == START_BEST && s->best.routes)
         place_routes(s, s->best.routes);
     else if (start == START_COLOUR && s->colour)
-        colour_place(s->colour, s->s);
+        colour_spread(s->colour, s->s, s->unit);
     eject_fill(s->s, 1);
 }
 
@@ -421,12 +425,16 @@ void spread_run(struct spread *s, enum climb_start start, double bound, int32_t 
 {
     s->work_end = s->s->work + work;
     s->rng.state = mix64(seed);
+    s->s->salt = (uint32_t)s->rng.state;
     double lo = s->best.routes ? s->best.value : 0, hi = bound, v = bound;
     eject_target(s->s, s->one, s->infinite, density(s, bound));
     place_start(s, start);
+    score_state(s);
     for (int i = 0; i < LEVELS && !over(s) && lo < hi * (1 - 1e-4); i++) {
+        if (i > 0)
+            place_start(s, START_BEST);
         aim(s, v);
-        int done = search(s, (int64_t)STEPS * effort);
+        int done = s->nshort == 0 || (s->nshort < s->nunit / HOPELESS && search(s, (int64_t)STEPS * effort));
         score_state(s);
         if (done)
             lo = fmax(v, lo);

@@ -102,6 +102,7 @@ void plan_free(struct plan *p)
     routes_free(p->routes);
     free(p->efficiency);
     free(p->ecmp);
+    free(p->job_bound);
     free(p->load);
     certificate_free(&p->certificate);
     for (int32_t i = 0; p->level && i < p->nlevel; i++) {

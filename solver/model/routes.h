@@ -65,6 +65,7 @@ struct plan {
     struct routes *routes;
     double *efficiency; /* [njob] */
     double *ecmp;       /* [njob] mean over 16 seeds; NULL when not computed */
+    double *job_bound;  /* [njob] no routing gives job j more, were it alone; NULL when not computed */
     double *load;       /* [narc] load_a/u_a */
     struct certificate certificate;
     int32_t nlevel;
