@@ -32,7 +32,7 @@ check 2 'slurm takes one file, not 2' "$heddle" import slurm topology.conf topol
 check 2 'unknown format "dwg"' "$heddle" import dwg topology.conf
 check 2 'FORMAT and FILE are needed' "$heddle" import slurm
 check 2 '--gbps nine: want a positive number' "$heddle" import slurm topology.conf --gbps nine
-check 0 '^ufm-ndt$' "$heddle" import --list
+check 0 '^ufm-ndt  *UFM: cabling plan (NDT, CSV) (several files make one fabric)$' "$heddle" import --list
 check 0 'several files make one fabric' "$heddle" import --help
 "$heddle" import slurm - --gbps 100 <topology.conf >piped.json 2>/dev/null
 check 0 '"name": "top"' cat piped.json

@@ -15,6 +15,12 @@ static const char usage[] = "FORMAT FILE... [-o FABRIC] [--gbps RULES] [--hosts 
 
 enum { MOST_FILES = 1 << 16 };
 
+static void list(void)
+{
+    for (const struct format *f = format_table; f->name; f++)
+        printf("%-16s %s%s\n", f->name, f->summary, f->many ? " (several files make one fabric)" : "");
+}
+
 static void help(void)
 {
     printf(
@@ -26,25 +32,23 @@ static void help(void)
         "                    of several rules the first that fits counts\n"
         "  --hosts PATTERNS  nodes that are hosts, where the file does not tell: 'gpu*,client?'\n\n",
         usage);
-    for (const struct format *f = format_table; f->name; f++)
-        printf("  %-16s %s%s\n", f->name, f->summary, f->many ? " (several files make one fabric)" : "");
-}
-
-static void list(void)
-{
-    for (const struct format *f = format_table; f->name; f++)
-        printf("%s\n", f->name);
+    list();
 }
 
 static void summarise(const char *path, const struct fabric *f, const struct format_report *r)
 {
-    int32_t nic = 0, with_host = 0;
+    int32_t nic = 0, with_host = 0, directed = 0;
     for (int32_t v = 0; v < f->nnode; v++) {
         nic += f->node_kind[v] == NODE_NIC;
         with_host += f->host.of[v] >= 0;
     }
-    fprintf(stderr, "%s: %d switches, %d NICs (%d of them on %d hosts), %d cables\n", path, f->nnode - nic, nic,
-            with_host, f->host.count, f->nlink);
+    for (int32_t i = 0; i < f->nlink; i++)
+        directed += f->link_directed[i];
+    fprintf(stderr, "%s: %d switches, %d NICs (%d of them on %d hosts), %d cables", path, f->nnode - nic, nic,
+            with_host, f->host.count, f->nlink - directed);
+    if (directed > 0)
+        fprintf(stderr, ", %d links of one direction", directed);
+    fprintf(stderr, "\n");
     for (int32_t i = 0; i < r->nnote; i++)
         if (r->note[i].line > 0)
             fprintf(stderr, "%s:%lld: %lld %s\n", path, (long long)r->note[i].line, (long long)r->note[i].count,
