@@ -313,9 +313,18 @@ static int solve_split_fair(struct job *j, struct err *e)
 
 /* ---- the plan ---- */
 
+/* Jobs with gbps demands cannot have more than they ask for, which no prices can say. */
+static int all_served(const struct job *j)
+{
+    int served = maximises(j->p) && j->p->kind == DEMAND_GBPS;
+    for (int32_t i = 0; i < j->p->njob; i++)
+        served &= j->plan->efficiency[i] >= 1 - ROUND_OFF;
+    return served;
+}
+
 static enum plan_status status_of(const struct job *j, double gap)
 {
-    if (gap <= j->p->options.gap + ROUND_OFF)
+    if (gap <= j->p->options.gap + ROUND_OFF || all_served(j))
         return PLAN_OPTIMAL;
     return j->cancelled ? PLAN_CANCELLED : PLAN_FEASIBLE;
 }
