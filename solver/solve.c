@@ -146,7 +146,8 @@ static int look_for_cut(struct job *j, struct err *e)
 {
     const struct problem *p = j->p;
     int32_t n = p->fabric->nnode;
-    int32_t *seen = array(n, sizeof *seen), *queue = array(n, sizeof *queue), *first = array((int64_t)n + 2, sizeof *first);
+    int32_t *seen = array(n, sizeof *seen), *queue = array(n, sizeof *queue),
+            *first = array((int64_t)n + 2, sizeof *first);
     int32_t *item = array(p->nflow, sizeof *item);
     int rc = 0;
     if (!seen || !queue || !first || !item) {
@@ -311,7 +312,7 @@ static enum plan_status status_of(const struct job *j, double gap)
     return j->cancelled ? PLAN_CANCELLED : PLAN_FEASIBLE;
 }
 
-/* What hashing gives each job, the mean over the contract's seeds. Seed s is tried by rank s mod size; each result is
+/* What hashing gives each job, the mean over the 16 seeds. Seed s is tried by rank s mod size; each result is
  * brought by one rank, as bits, and added in the order of the seeds. Only rank 0 has mean. */
 static int ecmp_means(struct job *j, double *mean, struct err *e)
 {

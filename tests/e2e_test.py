@@ -111,7 +111,7 @@ def edges(home):
                 assert plan["status"] == "optimal" and plan["value"] == (1 if objective == "job_fair" else 0), plan
                 run("check", home / "p.json", home / "plan.json")
     plan, _ = solve(home, problem(NODES, LINKS, [{"name": "j", "flows": [flow("a", "a"), flow("a", "b"), flow("a", "b", 0)]}]))
-    # a flow to itself needs no route, but the contract counts its bytes among what an endpoint has to send
+    # a flow to itself needs no route, but the ideal time counts its bytes among what an endpoint has to send
     assert plan["value"] == 2 and [len(f["paths"]) for f in plan["flows"]] == [0, 1, 0], plan
     judged(home / "p.json", home / "plan.json")
     # b has two cables but never forwards: the only way from a to c is dead

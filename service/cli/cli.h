@@ -1,5 +1,5 @@
 /* The subcommands of heddle: one function each, in cmd_<name>.c; argv[0] is the subcommand's name. They return the exit
- * status of contract section 5.
+ * status of README.md.
  */
 #ifndef HEDDLE_CLI_H
 #define HEDDLE_CLI_H

@@ -1,4 +1,4 @@
-/* From a start to the best levels: one member of the pinned portfolio (method.md part 1, steps 3 and 4).
+/* From a start to the best levels: one member of the pinned portfolio.
  * job_fair: the largest level that all jobs reach (the bound first, then the levels at which one more unit fits on an
  * arc), then single jobs are raised while the others keep theirs. max_utilization: the smallest largest load.
  * Every answer is scored exactly; the best one seen is kept. One path per flow for job_fair, equal shares else.

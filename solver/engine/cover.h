@@ -1,6 +1,6 @@
 /* Who must stay low: for every cut of the fabric, the jobs' needs across it and what it can carry. A vector of
- * efficiencies that overloads a cut can not be reached; the jobs to sacrifice must cover the overload of every cut
- * (method.md part 1, step 4). Cuts: each switch with its NICs, pods, sites, label groups, and groups found by tiers.
+ * efficiencies that overloads a cut can not be reached; the jobs to sacrifice must cover the overload of every cut.
+ * Cuts: each switch with its NICs, pods, sites, label groups, and groups found by tiers.
  */
 #ifndef HEDDLE_COVER_H
 #define HEDDLE_COVER_H

@@ -163,8 +163,8 @@ static void sort_flows(const double *size, int32_t *list, int64_t n)
     }
 }
 
-/* The lowest pigeonhole level over the first n of list (largest flows first), tried where the size steps down (contract
- * section 3); *at is how many flows give it. Divided by scale. */
+/* The lowest pigeonhole level over the first n of list (largest flows first), tried where the size steps down
+ * (solver/README.md); *at is how many flows give it. Divided by scale. */
 static double lowest_level(const struct work *w, int64_t ncap, int64_t n, double scale, int64_t *at)
 {
     int64_t stride = n / MAX_PREFIX + 1, tried = -stride;

@@ -15,7 +15,7 @@ enum {
 };
 static const double TOLERANCE = 1e-9; /* of an arc's capacity: far below any step of a real demand */
 static const double TIE = 1e-6;       /* tie part of a cost, relative to the mean unit: below any real excess */
-static const double WEIGHT_STEP = .5; /* method.md part 4 */
+static const double WEIGHT_STEP = .5;
 static const double WEIGHT_DECAY = .7;
 
 static int new_arrays(struct eject *s, int64_t nslot)

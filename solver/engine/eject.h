@@ -1,4 +1,4 @@
-/* Units (whole flows) on ways, and the search that moves them until a target holds (method.md part 1, step 3).
+/* Units (whole flows) on ways, and the search that moves them until a target holds.
  * Unit g sends at most p_g and must be able to get q_g. Arc a is fine when sum_g min(p_g, Q_a) <= cap_a, Q_a the
  * largest q on a: then max-min fairness gives every unit its q. With q infinite this is plain load against capacity.
  * The search takes a violated arc, moves the unit whose cheapest other way adds least excess, forbids that unit to move
