@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAMILIES = 8, GREEDY_TRIES = 40, EXHAUSTIVE = 10, MAX_SUBSETS = 5000 };
+enum { FAMILIES = 8, GREEDY_TRIES = 40, EXHAUSTIVE = 10, MAX_SUBSETS = 5000, MAX_ENTRIES = 20000000 };
 static const double TOLERANCE = 1e-9; /* relative, of a cut's room */
 
 /* A family of cuts is a partition of the nodes: set[v] in [0, nset), or -1. */
@@ -193,9 +193,13 @@ struct cover *cover_new(const struct problem *p, const struct pods *pods, struct
         c->load = array(c->ncut, sizeof *c->load);
         c->job_at = array((int64_t)p->njob + 1, sizeof *c->job_at);
         c->pick = array(p->njob, sizeof *c->pick);
+        c->factor = array(p->njob, sizeof *c->factor);
+        c->heap = array(p->njob, sizeof *c->heap);
         c->best = array(p->njob, sizeof *c->best);
         c->candidate = array(p->njob, sizeof *c->candidate);
-        rc = c->room && c->load && c->job_at && c->pick && c->best && c->candidate ? fill_cover(c, p, m, n) : -1;
+        rc = c->room && c->load && c->job_at && c->pick && c->factor && c->heap && c->best && c->candidate
+                 ? fill_cover(c, p, m, n)
+                 : -1;
     }
     for (int i = 0; i < FAMILIES; i++)
         free(m[i].set);
@@ -210,32 +214,46 @@ void cover_free(struct cover *c)
 {
     if (!c)
         return;
-    void *owned[] = { c->room, c->load, c->job_at, c->cut, c->need, c->pick, c->best, c->candidate };
+    void *owned[] = {
+        c->room, c->load, c->job_at, c->cut, c->need, c->pick, c->factor, c->heap, c->best, c->candidate
+    };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(c);
 }
 
+static int overloaded(const struct cover *c, int32_t x)
+{
+    return c->load[x] > c->room[x] * (1 + TOLERANCE);
+}
+
 /* load[x] += t * need of job j, all x. */
 static void add_job(struct cover *c, int32_t j, double t)
 {
-    for (int64_t i = c->job_at[j]; i < c->job_at[j + 1]; i++)
-        c->load[c->cut[i]] += t * c->need[i];
+    for (int64_t i = c->job_at[j]; i < c->job_at[j + 1]; i++) {
+        int32_t x = c->cut[i];
+        c->nover -= overloaded(c, x);
+        c->load[x] += t * c->need[i];
+        c->nover += overloaded(c, x);
+    }
+}
+
+static void load_all(struct cover *c, const double *t)
+{
+    memset(c->load, 0, (size_t)c->ncut * sizeof *c->load);
+    c->nover = 0;
+    for (int32_t j = 0; j < c->njob; j++)
+        add_job(c, j, t[j]);
 }
 
 static int fits(const struct cover *c)
 {
-    for (int32_t x = 0; x < c->ncut; x++)
-        if (c->load[x] > c->room[x] * (1 + TOLERANCE))
-            return 0;
-    return 1;
+    return c->nover == 0;
 }
 
 int cover_allows(struct cover *c, const double *t)
 {
-    memset(c->load, 0, (size_t)c->ncut * sizeof *c->load);
-    for (int32_t j = 0; j < c->njob; j++)
-        add_job(c, j, t[j]);
+    load_all(c, t);
     return fits(c);
 }
 
@@ -252,29 +270,35 @@ static double relief(const struct cover *c, int32_t j, double drop)
     return sum;
 }
 
-/* Picks jobs by relief (times a random factor in [1, 1 + spread)) until all cuts fit, then drops those not needed.
- * load holds the targets on entry. Returns how many are in pick, or -1 when all jobs together do not help. */
+/* Picks jobs by relief (times a random factor in [1, 1 + spread), one per job) until all cuts fit, then drops those not
+ * needed. load holds the targets on entry. Reliefs only fall while jobs are picked, so a job whose relief, worked out
+ * afresh, still leads the heap is the best one (Minoux 1978). Returns how many are in pick, or -1 when all jobs
+ * together do not help. */
 static int32_t greedy(struct cover *c, const double *hi, const double *lo, double spread, struct rng *rng)
 {
     int32_t n = 0;
+    int64_t left = 0;
+    for (int32_t j = 0; j < c->njob; j++) {
+        c->factor[j] = spread > 0 ? 1 + spread * rng_unit(rng) : 1;
+        if (hi[j] > lo[j])
+            c->heap[left++] = (struct stop){ -c->factor[j] * relief(c, j, hi[j] - lo[j]), j };
+    }
+    heap_make(c->heap, left);
     while (!fits(c)) {
-        int32_t best = -1;
-        double most = 0;
-        for (int32_t j = 0; j < c->njob; j++) {
-            int taken = 0;
-            for (int32_t i = 0; i < n && !taken; i++)
-                taken = c->pick[i] == j;
-            double r = taken || !(hi[j] > lo[j]) ? 0 : relief(c, j, hi[j] - lo[j]);
-            r *= spread > 0 ? 1 + spread * rng_unit(rng) : 1;
-            if (r > most) {
-                most = r;
-                best = j;
-            }
-        }
-        if (best < 0)
+        if (left == 0)
             return -1;
-        add_job(c, best, lo[best] - hi[best]);
-        c->pick[n++] = best;
+        int32_t j = (int32_t)c->heap[0].id;
+        double now = -c->factor[j] * relief(c, j, hi[j] - lo[j]);
+        c->entries += c->job_at[j + 1] - c->job_at[j];
+        if (!(now < 0)) {
+            heap_pop(c->heap, &left);
+        } else if (now > c->heap[0].level) {
+            heap_raise(c->heap, left, now);
+        } else {
+            heap_pop(c->heap, &left);
+            add_job(c, j, lo[j] - hi[j]);
+            c->pick[n++] = j;
+        }
     }
     for (int32_t i = 0; i < n;) {
         int32_t j = c->pick[i];
@@ -287,13 +311,6 @@ static int32_t greedy(struct cover *c, const double *hi, const double *lo, doubl
         }
     }
     return n;
-}
-
-static void load_all(struct cover *c, const double *t)
-{
-    memset(c->load, 0, (size_t)c->ncut * sizeof *c->load);
-    for (int32_t j = 0; j < c->njob; j++)
-        add_job(c, j, t[j]);
 }
 
 /* Smallest subset by bits; returns its size, -1 when none fits. Jobs stand in pick[n]. */
@@ -327,7 +344,7 @@ static int none_smaller(struct cover *c, const double *hi, const double *lo, int
         n += hi[j] > lo[j];
     for (int32_t i = 0; i < k; i++)
         count *= (double)(n - i) / (i + 1);
-    if (!(count <= MAX_SUBSETS))
+    if (!(count <= MAX_SUBSETS && count * (double)c->job_at[c->njob] <= MAX_ENTRIES))
         return 0;
     n = 0;
     for (int32_t j = 0; j < c->njob; j++)
@@ -355,6 +372,7 @@ static int none_smaller(struct cover *c, const double *hi, const double *lo, int
 int32_t cover_choose(struct cover *c, const double *hi, const double *lo, struct rng *rng, uint8_t *low, int *least)
 {
     int32_t n = 0, size = -1;
+    c->entries = 0;
     memset(low, 0, (size_t)c->njob);
     for (int32_t j = 0; j < c->njob; j++)
         if (hi[j] > lo[j] && n++ < EXHAUSTIVE)
@@ -364,7 +382,10 @@ int32_t cover_choose(struct cover *c, const double *hi, const double *lo, struct
         size = exhaustive(c, hi, lo, n);
     } else {
         for (int i = 0; i < GREEDY_TRIES; i++) {
+            if (i > 0 && c->entries > MAX_ENTRIES)
+                break;
             load_all(c, hi);
+            c->entries += c->job_at[c->njob];
             int32_t k = greedy(c, hi, lo, i == 0 ? 0 : 1, rng);
             if (k < 0 || (size >= 0 && k >= size))
                 continue;

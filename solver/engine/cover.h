@@ -5,6 +5,7 @@
 #ifndef HEDDLE_COVER_H
 #define HEDDLE_COVER_H
 
+#include "solver/kernel/heap.h"
 #include "solver/model/pods.h"
 #include "solver/model/problem.h"
 
@@ -16,6 +17,10 @@ struct cover {
     int32_t *cut;
     double *need;
     int32_t *pick, *best, *candidate; /* [njob] scratch */
+    double *factor;                   /* [njob] scratch */
+    struct stop *heap;                /* [njob] scratch */
+    int32_t nover;                    /* cuts that load overloads */
+    int64_t entries;                  /* of need, looked at by the present cover_choose: its budget */
 };
 
 /* pods may be NULL. */
@@ -26,8 +31,8 @@ void cover_free(struct cover *c);
 int cover_allows(struct cover *c, const double *t);
 
 /* Few jobs that must go from hi[j] to lo[j] so that no cut is overloaded: low[j] = 1. All subsets by size up to ten
- * candidates, else 40 seeded greedy covers and, where they are few, all sets of one job less. Returns how many, and
- * *least = 1 when no smaller set does. */
+ * candidates, else up to 40 seeded greedy covers and, where they are few, all sets of one job less. Returns how many,
+ * and *least = 1 when no smaller set does. */
 int32_t cover_choose(struct cover *c, const double *hi, const double *lo, struct rng *rng, uint8_t *low, int *least);
 
 #endif

@@ -347,11 +347,16 @@ static int state_result(struct climb *c, double *efficiency, struct err *e)
         efficiency[j] = c->state[j] == JOB_IDLE ? 1 : fmin(most, p->job_weight[j] * c->kept_t[j] / c->kept_z);
     for (int32_t i = 0; i < c->out->nlevel; i++) {
         struct level *l = &c->out->level[i];
+        int served = 1; /* a level without prices is proven only where its jobs have all that they ask for */
         l->efficiency = INFINITY;
-        for (int32_t n = 0; n < l->njob; n++)
+        for (int32_t n = 0; n < l->njob; n++) {
             l->efficiency = fmin(l->efficiency, efficiency[l->job[n]] / p->job_weight[l->job[n]]);
-        l->proof.bound =
-            l->proof.kind == CERT_NONE ? l->efficiency : (1 - c->sum[i].frozen / c->kept_z) / c->sum[i].free;
+            served &= p->kind == DEMAND_GBPS && efficiency[l->job[n]] >= 1;
+        }
+        if (l->proof.kind == CERT_NONE)
+            l->proof.bound = served ? l->efficiency : NAN;
+        else
+            l->proof.bound = (1 - c->sum[i].frozen / c->kept_z) / c->sum[i].free;
     }
     if (split_routes(s, &r, e) < 0)
         return -1;
