@@ -131,6 +131,8 @@ static int check_files(const struct arguments *a)
         rc = print_json(r, &e);
     else if (rc == 0)
         print(a, plan, r);
+    if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        rc = fail(&e, E_IO, "standard output: cannot write");
     int status = rc < 0 ? cli_refuse(&e) : r->nfault > 0 ? EXIT_NO : EXIT_DONE;
     plan_free(plan);
     problem_free(p);

@@ -70,6 +70,13 @@ static void print_job(const struct value *body)
     printf("\n");
 }
 
+/* The exit status for a job that has ended: done is 0, but not when the answer is that there are no routes. */
+static int end_status(const struct value *body)
+{
+    int done = !strcmp(body_text(body, "state", ""), "done");
+    return done && strcmp(body_text(body, "status", ""), "infeasible") != 0 ? EXIT_DONE : EXIT_NO;
+}
+
 static int has_ended(const struct value *body)
 {
     static const char *const end[] = { "done", "failed", "cancelled", "timeout" };
@@ -87,7 +94,7 @@ static int show_job(const struct call *c, const struct value *body)
         status = print_json(body);
     else
         print_job(body);
-    return status == EXIT_DONE && has_ended(body) && strcmp(body_text(body, "state", ""), "done") ? EXIT_NO : status;
+    return status == EXIT_DONE && has_ended(body) ? end_status(body) : status;
 }
 
 /* Waits in short turns, so that a restart of heddled in between goes unnoticed. */
@@ -229,7 +236,7 @@ static int watch(struct call *c)
                 print_event(answer.m.body);
             fflush(stdout);
             int ended = has_ended(answer.m.body);
-            int status = strcmp(body_text(answer.m.body, "state", ""), "done") ? EXIT_NO : EXIT_DONE;
+            int status = end_status(answer.m.body);
             client_answer_free(&answer);
             if (ended)
                 return status;

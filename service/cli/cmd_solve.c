@@ -138,6 +138,7 @@ static int finish(const struct arguments *a, const struct run_result *r, struct 
 
 static int solve_file(struct comm *c, const struct arguments *a)
 {
+    static const struct sigaction once = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
     struct err e = { 0 };
     struct run_job job = { .nset = a->nset, .set = a->set, .keep = 1 };
     struct run_result result = { 0 };
@@ -150,6 +151,10 @@ static int solve_file(struct comm *c, const struct arguments *a)
     if (c->sum(c, &failed, 1, &e) < 0)
         rc = -1;
     if (failed == 0 && rc == 0) {
+        /* From here on the first signal asks for the best plan so far; the second, or one while reading, ends the
+         * program. */
+        sigaction(SIGINT, &once, NULL);
+        sigaction(SIGTERM, &once, NULL);
         job.data = data;
         job.folder = folder;
         job.seconds_read = c->now(c) - begin;
@@ -182,8 +187,6 @@ int cmd_solve(int argc, char **argv)
     struct comm *c = comm_launched() ? comm_mpi(&e) : comm_self(&e);
     if (!c)
         return cli_refuse(&e);
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     status = solve_file(c, &a);
     comm_free(c);
     return status;

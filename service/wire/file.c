@@ -119,5 +119,10 @@ static int write_special(const char *path, const char *data, int64_t n, struct e
 
 int file_write(const char *path, const char *data, int64_t n, struct err *e)
 {
-    return !strcmp(path, "-") || is_special(path) ? write_special(path, data, n, e) : replace_file(path, data, n, e);
+    if (!strcmp(path, "-") || is_special(path))
+        return write_special(path, data, n, e);
+    char *target = realpath(path, NULL); /* through links: the file is replaced, not the link; NULL when it is new */
+    int rc = replace_file(target ? target : path, data, n, e);
+    free(target);
+    return rc;
 }
