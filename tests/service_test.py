@@ -565,9 +565,9 @@ def ten_lines():
 def real_problem(home):
     """A fabric and jobs on which the solver has something to do for a second or two, and what it says undisturbed."""
     fabric, problem, plan = home / "fabric.json", home / "real.json", home / "real-plan.json"
-    heddle("generate", "multi-dc", "--leaves", 4, "--spines", 3, "--nics", 6, "-o", fabric)
-    heddle("generate", "jobs", fabric, "--place", "fragmented", "--job", "ring:20:1:1e9:across", "--job",
-           "all_to_all:8:1:1e9:across", "--job", "ring:20:1:1e9:across", "-o", problem)
+    heddle("generate", "multi-dc", "--leaves", 6, "--spines", 3, "--nics", 8, "-o", fabric)
+    heddle("generate", "jobs", fabric, "--place", "fragmented", "--job", "ring:30:1:1e9:across", "--job",
+           "all_to_all:10:1:1e9:across", "--job", "ring:30:1:1e9:across", "-o", problem)
     settings = ["gap=0", "time_limit=100000"]
     heddle("solve", problem, "-o", plan, *[w for one in settings for w in ("--set", one)], timeout=300)
     document = json.loads(problem.read_text())
