@@ -17,6 +17,7 @@
 
 enum { MAX_SET = 64 };
 static const double patience = 5, wait_seconds = 5;
+static const char default_server[] = "tcp://127.0.0.1:5570";
 
 struct call {
     const char *command;
@@ -410,16 +411,34 @@ static int read_arguments(struct call *c, int argc, char **argv, struct err *e)
     return 0;
 }
 
+static int help(const char *command, const char *usage)
+{
+    printf("usage: heddle %s %s\n\n"
+           "  --server ADDRESS    where heddled listens (default %s)\n"
+           "  --json              answers as JSON, one object a line\n",
+           command, usage, default_server);
+    if (!strcmp(command, "submit"))
+        printf("  --wait              until the job has ended; exit status 0 only with a plan\n"
+               "  --set option=value  override an option of the problem (heddle options lists them)\n"
+               "  --key TEXT          16 to 64 bytes: the same key and problem again is the same job\n"
+               "  --priority N        higher goes first (default 0)\n");
+    if (!strcmp(command, "result"))
+        printf("  -o PLAN             write the plan here (.mp: msgpack) and print its table; else the plan goes to\n"
+               "                      standard output\n"
+               "  --problem PROBLEM   names the arcs of the table\n");
+    return EXIT_DONE;
+}
+
 int cmd_client(int argc, char **argv)
 {
-    struct call c = { .command = argv[0], .server = "tcp://127.0.0.1:5570" };
+    struct call c = { .command = argv[0], .server = default_server };
     struct err e = { 0 };
     size_t i = 0;
     while (strcmp(commands[i].name, c.command) != 0)
         if (++i == sizeof commands / sizeof *commands)
             return cli_usage(c.command, "", "no such command");
     if (argc == 2 && !strcmp(argv[1], "--help"))
-        return printf("usage: heddle %s %s\n", c.command, commands[i].usage) < 0;
+        return help(c.command, commands[i].usage);
     if (read_arguments(&c, argc, argv, &e) < 0)
         return cli_usage(c.command, commands[i].usage, e.text);
     c.client = client_new(c.server, patience, &e);
