@@ -12,6 +12,7 @@
 #include "solver/engine/pin.h"
 #include "solver/engine/score.h"
 #include "solver/engine/split.h"
+#include "solver/engine/tables.h"
 #include "solver/kernel/paths.h"
 
 /* The price loop of a pinned problem is given this share of the gap, the rest is left to rounding. */
@@ -246,6 +247,46 @@ static int solve_pinned(struct job *j, struct err *e)
     return 0;
 }
 
+/* 1 on every rank when the plan's routes are within the gap of the bound so far. */
+static int near_bound(struct job *j, int *near, struct err *e)
+{
+    const struct problem *p = j->p;
+    int64_t word[2] = { 0, 0 };
+    double *efficiency = array(p->njob, sizeof *efficiency), *load = array(p->fabric->narc, sizeof *load);
+    word[1] = !efficiency || !load ||
+              (j->plan && score_pinned(p, j->plan->routes, efficiency, load, NULL) < 0);
+    if (!word[1] && j->plan)
+        word[0] = j->best.kind != CERT_NONE &&
+                  plan_gap(j->best.bound, score_value(p, efficiency, load)) <= p->options.gap + ROUND_OFF;
+    free(efficiency);
+    free(load);
+    if (j->comm->sum(j->comm, word, 2, e) < 0)
+        return -1;
+    *near = word[0] > 0;
+    return word[1] > 0 ? fail(e, E_MEMORY, "out of memory for the rates of %d flows", p->nflow) : 0;
+}
+
+/* Destination: forwarding tables in place of paths. Prices are asked for only where the cuts' bound is not met. */
+static int solve_tables(struct job *j, struct err *e)
+{
+    struct split_result r;
+    int near = 0;
+    double begin = clock_of(j);
+    struct tables_goal goal = { .bound = j->best.bound, .deadline = j->deadline };
+    struct tables_result out;
+    if (tables_solve(j->p, j->pods, j->comm, &goal, &j->own, &out, e) < 0)
+        return -1;
+    if (j->plan) {
+        j->limited |= out.cut_short && !j->cancelled;
+        j->plan->routes = out.routes;
+        j->plan->tables = out.tables;
+        j->plan->info.seconds_round = clock_of(j) - begin;
+    }
+    if (near_bound(j, &near, e) < 0)
+        return -1;
+    return near ? 0 : run_prices(j, PRICE_SHARE * j->p->options.gap, &r, e);
+}
+
 /* Rates of a max_utilization plan with split routes: every flow ends together, at z seconds (bytes), or has its demand
  * scaled to what fits (gbps). */
 static void state_rates(const struct problem *p, struct routes *r, double z)
@@ -343,7 +384,7 @@ static int assemble(struct job *j, struct err *e)
     plan->load = array(p->fabric->narc, sizeof *plan->load);
     if (!plan->efficiency || !plan->load)
         return fail(e, E_MEMORY, "out of memory for a plan of %d jobs", p->njob);
-    int rc = p->options.routing == ROUTE_PINNED ? score_pinned(p, plan->routes, plan->efficiency, plan->load, e)
+    int rc = p->options.routing != ROUTE_SPLIT ? score_pinned(p, plan->routes, plan->efficiency, plan->load, e)
                                                 : score_split(p, plan->routes, plan->efficiency, plan->load, e);
     if (rc < 0)
         return -1;
@@ -376,6 +417,8 @@ static int solve_routes(struct job *j, struct err *e)
         return 0;
     if (j->p->options.routing == ROUTE_PINNED)
         return solve_pinned(j, e);
+    if (j->p->options.routing == ROUTE_DESTINATION)
+        return solve_tables(j, e);
     return maximises(j->p) ? solve_split_fair(j, e) : solve_split_utilization(j, e);
 }
 

@@ -191,7 +191,7 @@ static int evaluate_plan(struct evaluation *v, const char *path, struct err *e)
     if (rc == 0 && (!plan->routes || isnan(report->value)))
         rc = fail(e, E_INPUT, "%s: %s", path, report->nfault ? report->fault[0] : "the plan has no routes");
     if (rc == 0)
-        rc = p->options.routing == ROUTE_PINNED ? score_pinned(p, plan->routes, v->efficiency, v->load, e)
+        rc = p->options.routing != ROUTE_SPLIT ? score_pinned(p, plan->routes, v->efficiency, v->load, e)
                                                 : score_split(p, plan->routes, v->efficiency, v->load, e);
     if (rc == 0) {
         add_rates(v, plan->routes, 1);

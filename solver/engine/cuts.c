@@ -163,7 +163,7 @@ static void sort_flows(const double *size, int32_t *list, int64_t n)
 /* Pigeonhole over the n largest flows, at every n where the size steps down (contract section 3). */
 static int try_pigeonhole(struct work *w, const struct cut *c, struct err *e)
 {
-    if (w->p->options.objective != OBJ_JOB_FAIR || w->p->options.routing != ROUTE_PINNED ||
+    if (w->p->options.objective != OBJ_JOB_FAIR || w->p->options.routing == ROUTE_SPLIT ||
         w->p->options.paths_per_flow != 1 || c->narc == 0)
         return 0;
     int64_t n = 0;

@@ -1,0 +1,99 @@
+"""The ten fabrics and four job mixes of the comparison with OpenSM, as problem documents.
+
+Every NIC is busy, placement is random: eight jobs share the fabric. ring1: one ring per job over scattered NICs;
+rail: a job has whole hosts and one ring per rail; a2a1: all-to-all in scattered groups of eight; mix: ring, rail and
+all-to-all jobs in turn.
+"""
+import json
+import os
+import random
+import subprocess
+import sys
+
+JOBS = 8
+GROUP = 8
+BYTES = 1e9
+FABRICS = {
+    "clos8": ["clos", "--leaves", "8", "--spines", "4", "--nics", "4", "--rails", "4"],
+    "clos16": ["clos", "--leaves", "16", "--spines", "8", "--nics", "8", "--rails", "8"],
+    "clos32": ["clos", "--leaves", "32", "--spines", "16", "--nics", "16", "--rails", "8"],
+    "clos32d": ["clos", "--leaves", "32", "--spines", "16", "--nics", "16", "--rails", "8", "--dead-cables", ".03"],
+    "par16": ["clos", "--leaves", "16", "--spines", "4", "--nics", "8", "--rails", "8", "--cables", "2"],
+    "par16d": ["clos", "--leaves", "16", "--spines", "4", "--nics", "8", "--rails", "8", "--cables", "2",
+               "--dead-cables", ".03"],
+    "ft8": ["fat-tree", "--k", "8", "--rails", "4"],
+    "ft12": ["fat-tree", "--k", "12", "--rails", "6"],
+    "ft12d": ["fat-tree", "--k", "12", "--rails", "6", "--dead-cables", ".03"],
+}
+MIXES = ["ring1", "rail", "a2a1", "mix"]
+
+
+def fabric(heddle, name, seed):
+    out = subprocess.run([heddle, "generate"] + FABRICS[name] + ["--seed", str(seed)], check=True,
+                         stdout=subprocess.PIPE)
+    return json.loads(out.stdout)
+
+
+def hosts_of(doc):
+    """Hosts as lists of NIC names by rail; NICs without a host or rail stand alone."""
+    hosts, alone = {}, []
+    for node in doc["nodes"]:
+        if node["kind"] != "nic":
+            continue
+        if "host" in node and "rail" in node:
+            hosts.setdefault(node["host"], {})[node["rail"]] = node["name"]
+        else:
+            alone.append(node["name"])
+    full = max((len(h) for h in hosts.values()), default=1)
+    whole = [[h[r] for r in sorted(h)] for h in hosts.values() if len(h) == full]
+    rest = [n for h in hosts.values() if len(h) < full for n in h.values()]
+    return whole, alone + rest
+
+
+def ring(name, ranks):
+    return {"op": "all_reduce", "algorithm": "ring", "bytes": BYTES, "ranks": ranks}
+
+
+def job_of(kind, name, hosts, nics, rng):
+    """hosts: whole hosts for rail jobs; nics: single NICs for the others."""
+    if kind == "rail":
+        collectives = [ring(name, [h[r] for h in hosts]) for r in range(len(hosts[0]))]
+    elif kind == "ring1":
+        collectives = [ring(name, nics)]
+    else:
+        collectives = [{"op": "all_to_all", "algorithm": "direct", "bytes": BYTES, "ranks": nics[i:i + GROUP]}
+                       for i in range(0, len(nics) - len(nics) % GROUP, GROUP)]
+    return {"name": name, "collectives": collectives}
+
+
+def problem(doc, mix, seed):
+    rng = random.Random(f"{mix}/{seed}")
+    hosts, alone = hosts_of(doc)
+    rng.shuffle(hosts)
+    kinds = [["ring1", "rail", "a2a1"][j % 3] if mix == "mix" else mix for j in range(JOBS)]
+    share = [hosts[len(hosts) * j // JOBS:len(hosts) * (j + 1) // JOBS] for j in range(JOBS)]
+    loose = [n for j in range(JOBS) if kinds[j] != "rail" for h in share[j] for n in h] + alone
+    rng.shuffle(loose)
+    plain = [j for j in range(JOBS) if kinds[j] != "rail"]
+    jobs = []
+    for j in range(JOBS):
+        mine = []
+        if j in plain:
+            i = plain.index(j)
+            mine = loose[len(loose) * i // len(plain):len(loose) * (i + 1) // len(plain)]
+        jobs.append(job_of(kinds[j], f"{kinds[j]}-{j}", share[j], mine, rng))
+    return {"heddle": 1, "fabric": doc, "jobs": jobs, "options": {"routing": "destination", "gap": 0.0}}
+
+
+def main():
+    heddle, folder, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    os.makedirs(folder, exist_ok=True)
+    for name in FABRICS:
+        doc = fabric(heddle, name, seed)
+        for mix in MIXES:
+            with open(f"{folder}/{name}-{mix}.json", "w") as f:
+                json.dump(problem(doc, mix, seed), f)
+
+
+if __name__ == "__main__":
+    main()
