@@ -24,7 +24,7 @@ two_dc "$heddle" "$folder"
 say "heddled on loopback, one world of $ranks ranks"
 port=${PORT:-$((20000 + $$ % 20000))}
 server=tcp://127.0.0.1:$port
-"$heddled" --config configs/heddled.conf --set bind="$server" --set folder="$folder/store" --set ranks="$ranks" \
+"$heddled" --config configs/heddled.conf --listen "$server" --state "$folder/state" --ranks "$ranks" \
     2>"$folder/heddled.log" &
 daemon=$!
 stop() {
@@ -50,7 +50,7 @@ echo "job $job"
 "$heddle" watch "$job" --server "$server"
 
 say "the plan"
-"$heddle" result "$job" -o "$folder/plan.json" --server "$server"
+"$heddle" result "$job" -o "$folder/plan.json" --problem "$folder/problem.json" --server "$server"
 "$heddle" check "$folder/problem.json" "$folder/plan.json"
 stop
 trap - EXIT

@@ -147,7 +147,17 @@ static int check_pigeonhole(const struct problem *p, const struct plan *plan, st
     return 0;
 }
 
-/* ---- levels of job_fair with split routes ---- */
+/* ---- levels of job_fair with split routes: one per saturated set, lowest first. A search that was cut short leaves
+ * its last level open: what is left of the jobs, at what they have, under whatever bound there was. ---- */
+
+/* 1 when a flow of job j needs a route: the others are in no level. */
+static int needy(const struct problem *p, int32_t j)
+{
+    for (int32_t f = p->job_first[j]; f < p->job_first[j + 1]; f++)
+        if (p->need[f] > 0)
+            return 1;
+    return 0;
+}
 
 /* Every job in one level, levels rising, each job at its level. of[njob] becomes the level of each job. 0, or -1 after
  * a fault. */
@@ -169,7 +179,7 @@ static int read_levels(const struct problem *p, const struct plan *plan, int32_t
                 check_fault(report, "levels[%d]: job %d is not in [0, %d)", l, j, p->njob);
                 continue;
             }
-            double e = plan->efficiency ? plan->efficiency[j] / p->job_weight[j] : NAN;
+            double e = plan->efficiency[j] / p->job_weight[j];
             if (of[j] >= 0)
                 check_fault(report, "levels[%d]: job \"%s\" is in level %d already", l, p->job_name[j], of[j]);
             of[j] = l;
@@ -179,29 +189,57 @@ static int read_levels(const struct problem *p, const struct plan *plan, int32_t
         }
     }
     for (int32_t j = 0; j < p->njob; j++)
-        if (of[j] < 0)
+        if (of[j] < 0 && needy(p, j))
             check_fault(report, "levels: job \"%s\" is in none", p->job_name[j]);
     return report->nfault > before ? -1 : 0;
 }
 
-/* With the jobs of lower levels at theirs and no other job below t, the prices leave job j of level l at most
- * t + (sum u y - sum_lower t_i D_i - t sum_others D_i) / D_j (method: per-job certificate of a level). */
+/* 1 when every job of the level has all it asks for: no routing gives more. */
+static int all_served(const struct plan *plan, const struct level *level)
+{
+    for (int32_t i = 0; i < level->njob; i++)
+        if (!(plan->efficiency[level->job[i]] >= 1 - PROOF))
+            return 0;
+    return 1;
+}
+
+/* A level without prices: its jobs must be served in full. */
+static void check_top(const struct problem *p, const struct plan *plan, int32_t l, struct check_report *report)
+{
+    for (int32_t i = 0; i < plan->level[l].njob; i++) {
+        int32_t j = plan->level[l].job[i];
+        if (!(plan->efficiency[j] >= 1 - PROOF))
+            check_fault(report, "levels[%d]: job \"%s\" is at %.9g and no price says why", l, p->job_name[j],
+                        plan->efficiency[j]);
+    }
+}
+
+/* With the jobs of lower levels where they are, those of level l and above can not all be above
+ * (sum u y - sum_lower (e_j / w_j) D_j) / sum_others D_j. */
 static void check_level(const struct problem *p, const struct plan *plan, const int32_t *of, int32_t l,
                         const struct pricing *w, struct check_report *report)
 {
     const struct level *level = &plan->level[l];
-    double left = capacity_price(p, w->length);
-    for (int32_t j = 0; j < p->njob; j++)
-        left -= job_price(p, j, w->dist) * plan->level[of[j] < l ? of[j] : l].efficiency;
-    for (int32_t i = 0; i < level->njob; i++) {
-        int32_t j = level->job[i];
-        double pays = job_price(p, j, w->dist), most = level->efficiency + left / pays;
-        if (pays <= 0 && p->ideal[j] <= 0) /* sends nothing */
-            continue;
-        if (!(most <= level->efficiency * (1 + p->options.gap) + PROOF))
-            check_fault(report, "levels[%d]: the prices leave job \"%s\" %.9g, above %.9g", l, p->job_name[j], most,
-                        level->efficiency);
+    double left = capacity_price(p, w->length), free_sum = 0;
+    for (int32_t j = 0; j < p->njob; j++) {
+        double pays = job_price(p, j, w->dist);
+        if (of[j] >= 0 && of[j] < l)
+            left -= pays * plan->efficiency[j] / p->job_weight[j];
+        else
+            free_sum += pays;
     }
+    double proven = left / free_sum;
+    if (!(isfinite(proven) && free_sum > 0)) {
+        check_fault(report, "levels[%d]: its %lld prices prove nothing", l, (long long)level->proof.narc);
+        return;
+    }
+    if (!isnan(level->proof.bound) && !(proven <= level->proof.bound * (1 + PROOF)))
+        check_fault(report, "levels[%d]: prices prove %.9g, plan claims %.9g", l, proven, level->proof.bound);
+    if (l + 1 < plan->nlevel && !all_served(plan, level) &&
+        !(proven <= level->efficiency * (1 + p->options.gap) + PROOF))
+        check_fault(report, "levels[%d]: at %.9g, but its prices allow %.9g", l, level->efficiency, proven);
+    if (!(level->efficiency <= proven * (1 + PROOF)))
+        check_fault(report, "levels[%d]: at %.9g, better than the proven %.9g", l, level->efficiency, proven);
 }
 
 static int check_levels(const struct problem *p, const struct plan *plan, struct pricing *w,
@@ -212,6 +250,10 @@ static int check_levels(const struct problem *p, const struct plan *plan, struct
     int read = rc == 0 && read_levels(p, plan, of, report) == 0;
     for (int32_t l = 0; read && l < plan->nlevel && rc == 0; l++) {
         char what[32];
+        if (plan->level[l].proof.narc == 0) {
+            check_top(p, plan, l, report);
+            continue;
+        }
         snprintf(what, sizeof what, "levels[%d]", l);
         int priced = price(p, &plan->level[l].proof, w, what, report, e);
         if (priced == 0)
@@ -232,7 +274,8 @@ int check_bound(const struct problem *p, const struct plan *plan, struct check_r
         rc = check_pigeonhole(p, plan, &w, report, e);
     else if (rc == 0)
         check_fault(report, "no certificate of a bound");
-    if (rc == 0 && p->options.objective == OBJ_JOB_FAIR && p->options.routing == ROUTE_SPLIT && plan->nlevel > 0)
+    if (rc == 0 && p->options.objective == OBJ_JOB_FAIR && p->options.routing == ROUTE_SPLIT && plan->efficiency &&
+        plan->nlevel > 0)
         rc = check_levels(p, plan, &w, report, e);
     free(w.length);
     free(w.dist);

@@ -102,7 +102,7 @@ static void check_stated_pinned(const struct problem *p, const struct routes *r,
                 check_fault_flow(report, p, r, f, k, "stated %.9g Gb/s, water-filling gives %.9g", r->gbps[k], rate[k]);
 }
 
-/* Split routes state their rates: they must fit. */
+/* Split routes state their rates: they must fit, and a flow with a demand in Gb/s has no use for more. */
 static void check_stated_split(const struct problem *p, const struct routes *r, double *used,
                                struct check_report *report)
 {
@@ -111,6 +111,10 @@ static void check_stated_split(const struct problem *p, const struct routes *r, 
         for (int64_t k = r->first[i]; k < r->first[i + 1]; k++) {
             if (!(r->gbps[k] >= 0 && isfinite(r->gbps[k])))
                 check_fault_flow(report, p, r, i, k, "rate %g Gb/s is not a rate", r->gbps[k]);
+            double most = p->kind == DEMAND_GBPS ? r->share[k] * p->demand[i] : INFINITY;
+            if (r->gbps[k] > most + CHECK_RATE * fmax(1, most))
+                check_fault_flow(report, p, r, i, k, "stated %.9g Gb/s, its share of the demand is %.9g", r->gbps[k],
+                                 most);
             for (int64_t h = r->at[k]; h < r->at[k + 1]; h++)
                 used[r->arc[h]] += r->gbps[k];
         }

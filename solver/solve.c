@@ -15,12 +15,15 @@
 #include "solver/engine/tables.h"
 #include "solver/kernel/paths.h"
 
-/* The price loop of a pinned problem is given this share of the gap, the rest is left to rounding. */
+/* The price loop of a pinned problem is given this share of the gap, the rest is left to the search. */
 static const double PRICE_SHARE = 0.25;
+/* Before the search a rough bound and start will do; after it, where the gap is still open, the loop closes its own
+ * side down to what certificates can state. */
+static const double ROUGH_GAP = 1e-3, FINE_GAP = 1e-6;
 /* What double arithmetic may leave between a value and the bound that it meets. */
 static const double ROUND_OFF = 1e-9;
-/* Coordination rounds are cheap; this many mean that it has stopped closing the gap. */
-enum { MAX_ROUNDS = 4000 };
+/* Rounds that mean, if the gap is open then, that the loop has stopped closing it. */
+enum { ROUGH_ROUNDS = 200, MAX_ROUNDS = 4000 };
 
 struct job {
     const struct problem *p;
@@ -201,10 +204,11 @@ static void note_end(struct job *j, enum split_end end)
     j->limited |= end == SPLIT_DEADLINE;
 }
 
-static int run_prices(struct job *j, double gap, struct split_result *r, struct err *e)
+static int run_prices(struct job *j, double gap, int64_t rounds, double enough, struct split_result *r, struct err *e)
 {
-    struct split_goal goal = { .gap = gap, .rounds = MAX_ROUNDS, .deadline = j->deadline };
-    j->split = split_new(j->p, j->pods, j->comm, e);
+    struct split_goal goal = { .gap = gap, .rounds = rounds, .enough = enough, .deadline = j->deadline };
+    if (!j->split)
+        j->split = split_new(j->p, j->pods, j->comm, e);
     if (comm_agree(j->comm, j->split ? 0 : -1, e) < 0)
         return -1;
     if (split_run(j->split, j->load, &goal, &j->own, r, e) < 0)
@@ -220,14 +224,9 @@ static double clock_of(struct job *j)
     return j->comm->now(j->comm);
 }
 
-/* Pinned: the price loop gives bound, prices and a rounded start; the portfolio search gives the routes. */
-static int solve_pinned(struct job *j, struct err *e)
+static int search(struct job *j, double *value, struct err *e)
 {
-    struct split_result r;
     struct routes *rounded = NULL;
-    if (run_prices(j, PRICE_SHARE * j->p->options.gap, &r, e) < 0)
-        return -1;
-    double begin = clock_of(j);
     if (split_round(j->split, (uint64_t)j->p->options.seed, &rounded, e) < 0)
         return -1;
     const struct routes *start[] = { rounded };
@@ -240,51 +239,53 @@ static int solve_pinned(struct job *j, struct err *e)
     if (rc < 0)
         return -1;
     j->limited |= out.cut_short && !j->cancelled;
-    if (j->plan) {
+    *value = out.value;
+    if (j->plan)
         j->plan->routes = out.routes;
-        j->plan->info.seconds_round = clock_of(j) - begin;
-    }
     return 0;
 }
 
-/* 1 on every rank when the plan's routes are within the gap of the bound so far. */
-static int near_bound(struct job *j, int *near, struct err *e)
+/* Pinned: the price loop gives a bound, prices and a rounded start; the portfolio search gives the routes; where its
+ * value does not meet the bound, the loop goes on for a sharper one. */
+static int solve_pinned(struct job *j, struct err *e)
 {
-    const struct problem *p = j->p;
-    int64_t word[2] = { 0, 0 };
-    double *efficiency = array(p->njob, sizeof *efficiency), *load = array(p->fabric->narc, sizeof *load);
-    word[1] = !efficiency || !load ||
-              (j->plan && score_pinned(p, j->plan->routes, efficiency, load, NULL) < 0);
-    if (!word[1] && j->plan)
-        word[0] = j->best.kind != CERT_NONE &&
-                  plan_gap(j->best.bound, score_value(p, efficiency, load)) <= p->options.gap + ROUND_OFF;
-    free(efficiency);
-    free(load);
-    if (j->comm->sum(j->comm, word, 2, e) < 0)
+    struct split_result r;
+    double goal = j->p->options.gap, value;
+    double enough = (maximises(j->p) ? 1 / j->best.bound : j->best.bound) * (1 + ROUND_OFF);
+    if (run_prices(j, fmax(PRICE_SHARE * goal, ROUGH_GAP), ROUGH_ROUNDS, enough, &r, e) < 0)
         return -1;
-    *near = word[0] > 0;
-    return word[1] > 0 ? fail(e, E_MEMORY, "out of memory for the rates of %d flows", p->nflow) : 0;
+    double begin = clock_of(j);
+    if (search(j, &value, e) < 0)
+        return -1;
+    if (j->plan)
+        j->plan->info.seconds_round = clock_of(j) - begin;
+    int64_t done = plan_gap(j->best.bound, value) <= goal + ROUND_OFF || j->cancelled || j->limited || r.z <= enough;
+    if (j->comm->bcast(j->comm, &done, sizeof done, e) < 0) /* only rank 0 knows of a cancel */
+        return -1;
+    return done ? 0 : run_prices(j, fmax(PRICE_SHARE * goal, FINE_GAP), MAX_ROUNDS, enough, &r, e);
 }
 
 /* Destination: forwarding tables in place of paths. Prices are asked for only where the cuts' bound is not met. */
 static int solve_tables(struct job *j, struct err *e)
 {
     struct split_result r;
-    int near = 0;
+    double goal = j->p->options.gap;
+    double enough = (maximises(j->p) ? 1 / j->best.bound : j->best.bound) * (1 + ROUND_OFF);
     double begin = clock_of(j);
-    struct tables_goal goal = { .bound = j->best.bound, .deadline = j->deadline };
+    struct tables_goal aim = { .bound = j->best.bound, .deadline = j->deadline };
     struct tables_result out;
-    if (tables_solve(j->p, j->pods, j->comm, &goal, &j->own, &out, e) < 0)
+    if (tables_solve(j->p, j->pods, j->comm, &aim, &j->own, &out, e) < 0)
         return -1;
+    j->limited |= out.cut_short && !j->cancelled;
     if (j->plan) {
-        j->limited |= out.cut_short && !j->cancelled;
         j->plan->routes = out.routes;
         j->plan->tables = out.tables;
         j->plan->info.seconds_round = clock_of(j) - begin;
     }
-    if (near_bound(j, &near, e) < 0)
+    int64_t done = plan_gap(j->best.bound, out.value) <= goal + ROUND_OFF || j->cancelled || j->limited;
+    if (j->comm->bcast(j->comm, &done, sizeof done, e) < 0) /* only rank 0 knows value and cancel */
         return -1;
-    return near ? 0 : run_prices(j, PRICE_SHARE * j->p->options.gap, &r, e);
+    return done ? 0 : run_prices(j, fmax(PRICE_SHARE * goal, ROUGH_GAP), ROUGH_ROUNDS, enough, &r, e);
 }
 
 /* Rates of a max_utilization plan with split routes: every flow ends together, at z seconds (bytes), or has its demand
@@ -301,7 +302,7 @@ static int solve_split_utilization(struct job *j, struct err *e)
 {
     struct split_result r;
     struct routes *routes = NULL;
-    if (run_prices(j, j->p->options.gap, &r, e) < 0 || split_routes(j->split, &routes, e) < 0)
+    if (run_prices(j, j->p->options.gap, MAX_ROUNDS, 0, &r, e) < 0 || split_routes(j->split, &routes, e) < 0)
         return -1;
     if (j->plan) {
         j->plan->routes = routes;
@@ -318,7 +319,7 @@ static int solve_split_fair(struct job *j, struct err *e)
     double *efficiency = array(j->p->njob, sizeof *efficiency);
     int rc = comm_agree(j->comm, efficiency ? 0 : fail(e, E_MEMORY, "out of memory for %d jobs", j->p->njob), e);
     if (rc == 0)
-        rc = run_prices(j, goal.gap, &r, e);
+        rc = run_prices(j, goal.gap, MAX_ROUNDS, 0, &r, e);
     if (rc == 0)
         rc = split_job_fair(j->split, &goal, &j->own, efficiency, &levels, e);
     free(efficiency);
@@ -382,11 +383,13 @@ static int assemble(struct job *j, struct err *e)
     struct plan *plan = j->plan;
     plan->efficiency = array(p->njob, sizeof *plan->efficiency);
     plan->load = array(p->fabric->narc, sizeof *plan->load);
-    if (!plan->efficiency || !plan->load)
+    if (maximises(p))
+        plan->job_bound = array(p->njob, sizeof *plan->job_bound);
+    if (!plan->efficiency || !plan->load || (maximises(p) && !plan->job_bound))
         return fail(e, E_MEMORY, "out of memory for a plan of %d jobs", p->njob);
     int rc = p->options.routing != ROUTE_SPLIT ? score_pinned(p, plan->routes, plan->efficiency, plan->load, e)
                                                 : score_split(p, plan->routes, plan->efficiency, plan->load, e);
-    if (rc < 0)
+    if (rc < 0 || (plan->job_bound && cuts_alone(p, j->pods, plan->job_bound, e) < 0))
         return -1;
     plan->value = score_value(p, plan->efficiency, plan->load);
     plan->certificate = j->best;

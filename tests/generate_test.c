@@ -436,7 +436,8 @@ static void test_refused_jobs(void **state)
     const char *text = why_not(GENERATE_CLOS, "leaves=2 nics=4", "job=ring:4 job=ring:5");
     CHECK(!strcmp(text, "job ring1: needs 5 NICs, the fabric has 4 left"), "%s", text);
     text = why_not(GENERATE_MULTI_DC, "leaves=2 nics=4", "job=ring:9");
-    CHECK(!strcmp(text, "job ring0: needs 9 NICs, no site (a job stays in one unless it says :across) has 8 left"), "%s", text);
+    CHECK(!strcmp(text, "job ring0: needs 9 NICs, no site (a job stays in one unless it says :across) has 8 left"),
+          "%s", text);
     text = why_not(GENERATE_CLOS, "leaves=2 nics=4", "job=ring:all:2");
     CHECK(!strcmp(text, "job ring1: needs 1 NICs, the fabric has 0 left"), "%s", text);
     text = why_not(GENERATE_CLOS, "leaves=2", "seed=2");

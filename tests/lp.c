@@ -1,4 +1,5 @@
 #include "tests/lp.h"
+#include "tests/check.h"
 #include "tests/referee.h"
 
 #include <coin/Clp_C_Interface.h>
@@ -273,4 +274,81 @@ void lp_levels(const struct problem *p, double *efficiency)
     }
     memcpy(efficiency, frozen, (size_t)p->njob * sizeof *frozen);
     free(frozen);
+}
+
+double *lp_loads(const struct problem *p)
+{
+    double *load = calloc((size_t)p->nflow + 1, sizeof *load);
+    for (int32_t f = 0; f < p->nflow; f++)
+        load[f] = p->options.objective == OBJ_JOB_FAIR ? p->job_weight[p->job[f]] * p->need[f] : problem_load(p, f);
+    return load;
+}
+
+/* sum of load * cheapest allowed path / sum u y, by Bellman-Ford or the lists; shortest: over enumerated paths. */
+double lp_proven(const struct problem *p, const double *load, const double *price)
+{
+    const struct fabric *f = p->fabric;
+    int32_t row = f->nnode + 1, *path = malloc((size_t)MOST_PATHS * (size_t)row * sizeof *path);
+    double *dist = malloc((size_t)(f->nnode + 1) * sizeof *dist), cap = 0, sum = 0;
+    for (int32_t a = 0; a < f->narc; a++)
+        cap += price[a] * f->cap[a];
+    for (int32_t i = 0; i < p->nflow; i++) {
+        if (!(load[i] > 0))
+            continue;
+        double least = INFINITY;
+        int lists = p->nlist > 0 && p->list_first[i] < p->list_first[i + 1];
+        if (lists || p->options.policy == PATHS_SHORTEST) {
+            int32_t n = lp_paths(p, i, path, MOST_PATHS);
+            for (int32_t y = 0; y < n; y++) {
+                double c = 0;
+                for (const int32_t *a = path + y * row; *a >= 0; a++)
+                    c += price[*a];
+                least = c < least ? c : least;
+            }
+        } else {
+            referee_distances(f, p->src[i], price, dist);
+            least = dist[p->dst[i]];
+        }
+        sum += load[i] * least;
+    }
+    free(path);
+    free(dist);
+    return cap > 0 ? sum / cap : 0;
+}
+
+/* Paths are allowed, shares sum to 1; the largest load. pinned: at most k paths. */
+double lp_value(const struct problem *p, const struct routes *r, const double *load, const char *what)
+{
+    const struct fabric *f = p->fabric;
+    int32_t row = f->nnode + 1, *path = malloc((size_t)MOST_PATHS * (size_t)row * sizeof *path);
+    double *used = calloc((size_t)f->narc + 1, sizeof *used), top = 0;
+    int enumerable = f->nnode <= 16;
+    for (int32_t i = 0; i < p->nflow; i++) {
+        double sum = 0;
+        int32_t n = problem_routed(p, i) && enumerable ? lp_paths(p, i, path, MOST_PATHS) : 0;
+        CHECK(problem_routed(p, i) || r->first[i] == r->first[i + 1], "%s: flow %d needs no path", what, i);
+        for (int64_t y = r->first[i]; y < r->first[i + 1]; y++) {
+            int32_t len = (int32_t)(r->at[y + 1] - r->at[y]), found = !enumerable, v = p->src[i];
+            for (int32_t q = 0; q < n && !found; q++) {
+                int32_t h = 0;
+                while (h < len && path[q * row + h] == r->arc[r->at[y] + h])
+                    h++;
+                found = h == len && path[q * row + h] < 0;
+            }
+            CHECK(found, "%s: flow %d path %d is not allowed", what, i, (int)(y - r->first[i]));
+            for (int64_t h = r->at[y]; h < r->at[y + 1]; h++) {
+                CHECK(f->live[r->arc[h]] && f->tail[r->arc[h]] == v, "%s: flow %d", what, i);
+                v = f->head[r->arc[h]];
+                used[r->arc[h]] += load[i] * r->share[y];
+            }
+            CHECK(v == p->dst[i], "%s: flow %d ends at %d", what, i, v);
+            sum += r->share[y];
+        }
+        CHECK(!problem_routed(p, i) || fabs(sum - 1) < 1e-9, "%s: flow %d: shares add to %.12g", what, i, sum);
+    }
+    for (int32_t a = 0; a < f->narc; a++)
+        top = fmax(top, used[a] / f->cap[a]);
+    free(path);
+    free(used);
+    return top;
 }

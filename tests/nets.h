@@ -12,7 +12,7 @@
 static inline struct problem *nets_commalab(const char *path)
 {
     struct err e;
-    int n, m, k;
+    int n = 0, m = 0, k = 0;
     FILE *f = fopen(path, "r");
     CHECK(f && fscanf(f, "%d %d %d", &n, &m, &k) == 3, "%s", path);
     struct fabric *net = fabric_new(n, m, &e);

@@ -71,14 +71,14 @@ static void test_search(void **state)
     int moved = 0, whole = 0;
     for (uint64_t seed = 1; seed <= 4000; seed++) {
         struct rng g = { seed };
-        double w[MOST], r[MOST], step[MOST], icap[MOST], most = ldexp(rng_unit(&g), rng_below(&g, 12) - 6);
+        double w[MOST], r[MOST], step[MOST], icap[MOST], v[MOST], most = ldexp(rng_unit(&g), rng_below(&g, 12) - 6);
         int n = random_arcs(&g, w, r, icap);
         struct rule rule = { .exponential = (int)(seed % 2),
                              .rate = 1 + 200 * rng_unit(&g),
                              .level = 2 * rng_unit(&g) };
         for (int i = 0; i < n; i++)
             step[i] = (rng_below(&g, 2) ? 1 : -1) * ldexp(1, rng_below(&g, 30) - 15);
-        double first = slope(&rule, n, step, w, r, 0), x = prices_search(&rule, n, step, w, r, most);
+        double first = slope(&rule, n, step, w, r, 0), x = prices_search(&rule, n, step, w, r, v, most);
         CHECK(x >= 0 && x <= most, "seed %llu: %g of %g", (unsigned long long)seed, x, most);
         if (!(first < 0)) {
             CHECK(x == 0, "seed %llu: %g up a slope", (unsigned long long)seed, x);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "service/cli/client.h"
+#include "service/cli/input.h"
+#include "service/cli/table.h"
 #include "service/wire/digest.h"
 #include "service/wire/doc.h"
 #include "service/wire/json.h"
@@ -18,7 +20,7 @@ static const double patience = 5, wait_seconds = 5;
 
 struct call {
     const char *command;
-    const char *server, *key, *output, *what; /* what: the PROBLEM or the JOB */
+    const char *server, *key, *output, *problem, *what; /* what: the PROBLEM or the JOB */
     const char *set[MAX_SET];
     int32_t nset;
     int64_t priority;
@@ -272,6 +274,18 @@ static int fetch_chunk(struct call *c, char **data, int64_t *have, int64_t *tota
     return rc;
 }
 
+/* The plan as a table, where it does not go to standard output itself; PROBLEM gives its arcs their names. */
+static int show(const struct call *c, const struct value *plan, struct err *e)
+{
+    static const struct input_set none;
+    struct problem *p = NULL;
+    int rc = c->problem ? input_problem(c->problem, &none, &p, e) : 0;
+    if (rc == 0)
+        rc = table_plan(stdout, plan, p ? p->fabric : NULL, e);
+    problem_free(p);
+    return rc;
+}
+
 static int result(struct call *c)
 {
     char *data = NULL;
@@ -291,6 +305,8 @@ static int result(struct call *c)
             rc = doc_parse(data, total, a, &plan, &e);
         if (rc == 0)
             rc = doc_save(c->output ? c->output : "-", plan, &e);
+        if (rc == 0 && c->output && strcmp(c->output, "-") != 0)
+            rc = show(c, plan, &e);
     }
     int status = rc < 0 || !a ? refuse(&e) : EXIT_DONE;
     arena_free(a);
@@ -329,7 +345,7 @@ static const struct {
     { "status", "JOB [--json] [--server ADDRESS]", ask_job },
     { "wait", "JOB [--json] [--server ADDRESS]", await },
     { "watch", "JOB [--json] [--server ADDRESS]", watch },
-    { "result", "JOB [-o PLAN] [--server ADDRESS]", result },
+    { "result", "JOB [-o PLAN [--problem PROBLEM]] [--server ADDRESS]", result },
     { "cancel", "JOB [--json] [--server ADDRESS]", ask_job },
     { "list", "[--json] [--server ADDRESS]", list },
 };
@@ -349,6 +365,8 @@ static int read_pair(struct call *c, const char *option, const char *value)
         c->server = value;
     else if (!strcmp(option, "-o") && !strcmp(c->command, "result"))
         c->output = value;
+    else if (!strcmp(option, "--problem") && !strcmp(c->command, "result"))
+        c->problem = value;
     else if (!strcmp(option, "--key") && submits)
         c->key = value;
     else if (!strcmp(option, "--set") && submits && c->nset < MAX_SET)

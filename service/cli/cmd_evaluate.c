@@ -32,6 +32,7 @@ struct arguments {
 struct evaluation {
     struct problem *p;
     double *efficiency, *worst, *ecmp; /* [njob]; worst under ecmp only */
+    double *alone;                     /* [njob] what the job could have at most */
     double *rate;                      /* [nflow] Gb/s */
     double *pace;                      /* [nflow] the flow's own efficiency: I_j / its time, or rate / demand */
     double *load;                      /* [narc] load_a / u_a */
@@ -97,7 +98,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 
 static void evaluation_free(struct evaluation *v)
 {
-    void *owned[] = { v->efficiency, v->worst, v->ecmp, v->rate, v->pace, v->load };
+    void *owned[] = { v->efficiency, v->worst, v->ecmp, v->alone, v->rate, v->pace, v->load };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     certificate_free(&v->best);
@@ -115,10 +116,11 @@ static int evaluation_arrays(struct evaluation *v, struct err *e)
     v->efficiency = array(p->njob, sizeof *v->efficiency);
     v->worst = array(p->njob, sizeof *v->worst);
     v->ecmp = array(p->njob, sizeof *v->ecmp);
+    v->alone = array(p->njob, sizeof *v->alone);
     v->rate = array(p->nflow, sizeof *v->rate);
     v->pace = array(p->nflow, sizeof *v->pace);
     v->load = array(p->fabric->narc, sizeof *v->load);
-    return v->efficiency && v->worst && v->ecmp && v->rate && v->pace && v->load ? 0 : oom(p, e);
+    return v->efficiency && v->worst && v->ecmp && v->alone && v->rate && v->pace && v->load ? 0 : oom(p, e);
 }
 
 /* Add part of one routing's rates to rate and pace. */
@@ -212,6 +214,8 @@ static int bound(struct evaluation *v, struct err *e)
     struct comm *c = comm_self(e);
     struct pods *pods = c ? partition(v->p, c, e) : NULL;
     int rc = pods ? cuts_bound(v->p, pods, NULL, &v->best, e) : -1;
+    if (rc == 0)
+        rc = cuts_alone(v->p, pods, v->alone, e);
     pods_free(pods);
     comm_free(c);
     return rc;
@@ -246,6 +250,8 @@ static struct value *jobs(const struct evaluation *v, int ecmp, struct arena *a)
         }
         value_put(a, job, "efficiency", value_real(a, e));
         value_put(a, job, "ecmp_efficiency", value_real(a, v->ecmp[j]));
+        if (p->options.objective == OBJ_JOB_FAIR)
+            value_put(a, job, "bound", value_real(a, v->alone[j]));
         if (ecmp)
             value_put(a, job, "worst_efficiency", value_real(a, v->worst[j]));
     }

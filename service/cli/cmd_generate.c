@@ -40,16 +40,6 @@ static void help(void)
                row->initial[0] ? ")" : "");
 }
 
-static int set_option(struct options *o, const char *text, struct err *e)
-{
-    char name[64];
-    const char *equals = strchr(text, '=');
-    if (!equals || (size_t)(equals - text) >= sizeof name)
-        return fail(e, E_INPUT, "--set %.60s: expected option=value", text);
-    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    return options_set(o, name, equals + 1, e);
-}
-
 /* One "--name value" or "--name=value" at argv[*i], which moves past what was used. */
 static int parse_option(struct arguments *a, int argc, char **argv, int *i, struct err *e)
 {
@@ -69,7 +59,7 @@ static int parse_option(struct arguments *a, int argc, char **argv, int *i, stru
     if (row)
         return generate_set(&a->g, row, value, e);
     if (!strcmp(name, "set"))
-        return set_option(&a->options, value, e);
+        return options_apply(&a->options, value, e);
     a->output = value;
     return 0;
 }

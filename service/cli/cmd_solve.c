@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "service/cli/input.h"
 #include "service/cli/run.h"
 #include "service/cli/table.h"
 #include "service/wire/doc.h"
@@ -111,21 +112,6 @@ static int parse(int argc, char **argv, struct arguments *a)
     return -1;
 }
 
-/* The folder of a path, for fabric files that the problem names relative to itself. Caller frees; NULL on short memory.
- */
-static char *folder_of(const char *path)
-{
-    char *copy = text_copy(path);
-    char *slash = copy ? strrchr(copy, '/') : NULL;
-    if (slash == copy && slash)
-        slash[1] = 0;
-    else if (slash)
-        *slash = 0;
-    else if (copy)
-        strcpy(copy, path[0] ? "." : ""); /* a path without a slash has at least one character of room */
-    return copy;
-}
-
 /* Write the plan file and print the summary, from the plan's own document. */
 static int show(const struct arguments *a, const struct run_result *r, struct err *e)
 {
@@ -155,7 +141,7 @@ static int solve_file(struct comm *c, const struct arguments *a)
     struct err e = { 0 };
     struct run_job job = { .nset = a->nset, .set = a->set, .keep = 1 };
     struct run_result result = { 0 };
-    char *data = NULL, *folder = folder_of(a->problem);
+    char *data = NULL, *folder = input_folder(a->problem);
     double begin = c->now(c);
     int rc = folder ? 0 : fail(&e, E_MEMORY, "out of memory");
     if (rc == 0 && c->rank == 0)

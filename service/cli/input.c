@@ -7,21 +7,13 @@
 
 static int apply(const struct input_set *set, struct options *o, struct err *e)
 {
-    for (int32_t i = 0; i < set->n; i++) {
-        char name[64];
-        const char *equal = strchr(set->text[i], '=');
-        if (!equal || equal == set->text[i] || equal - set->text[i] >= (ptrdiff_t)sizeof name)
-            return fail(e, E_INPUT, "--set %s: want option=value", set->text[i]);
-        memcpy(name, set->text[i], (size_t)(equal - set->text[i]));
-        name[equal - set->text[i]] = 0;
-        if (options_set(o, name, equal + 1, e) < 0)
+    for (int32_t i = 0; i < set->n; i++)
+        if (options_apply(o, set->text[i], e) < 0)
             return -1;
-    }
     return 0;
 }
 
-/* Folder of path, caller frees; NULL on short memory. */
-static char *folder_of(const char *path)
+char *input_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder = text_copy(slash ? path : ".");
@@ -34,7 +26,7 @@ int input_problem(const char *path, const struct input_set *set, struct problem 
 {
     struct arena *a = arena_new(0, e);
     struct value *v = NULL;
-    char *folder = folder_of(path);
+    char *folder = input_folder(path);
     int rc = a && folder ? doc_load(path, a, &v, e) : fail(e, E_MEMORY, "out of memory");
     if (rc == 0 && doc_problem(v, folder, out, e) < 0)
         rc = fail_at(e, "%s: ", path);

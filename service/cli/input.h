@@ -13,6 +13,10 @@ struct input_set {
     int32_t n;
 };
 
+/* The folder of a path, in which fabric files that a problem names are looked for. Caller frees; NULL on short memory.
+ */
+char *input_folder(const char *path);
+
 /* path "-" is standard input. A fabric file is looked for beside the problem. Messages begin with the path. */
 int input_problem(const char *path, const struct input_set *set, struct problem **out, struct err *e);
 

@@ -68,17 +68,8 @@ static int share_settings(struct comm *c, const struct run_job *job, struct opti
             memcpy(text + at, job->set[i], strlen(job->set[i]) + 1);
     }
     if (share_failure(c, rc, e) == 0 && (rc = comm_share(c, &text, &n, e)) == 0) {
-        for (int64_t at = 0; rc == 0 && at < n; at += (int64_t)strlen(text + at) + 1) {
-            char name[64];
-            const char *value = strchr(text + at, '=');
-            if (!value || value == text + at || value - (text + at) >= (int64_t)sizeof name) {
-                rc = fail(e, E_INPUT, "--set %s: want option=value", text + at);
-                break;
-            }
-            memcpy(name, text + at, (size_t)(value - (text + at)));
-            name[value - (text + at)] = 0;
-            rc = options_set(o, name, value + 1, e);
-        }
+        for (int64_t at = 0; rc == 0 && at < n; at += (int64_t)strlen(text + at) + 1)
+            rc = options_apply(o, text + at, e);
     } else {
         rc = -1;
     }

@@ -49,15 +49,23 @@ static void column(FILE *to, double x, const char *format)
     fprintf(to, " %11s", cell(x, format, text, sizeof text));
 }
 
-/* The n items of list with the largest (sign 1) or smallest (sign -1) key, ties in list order; absent keys last.
- * Returns how many. */
-static int pick(const struct value *list, const char *key, int sign, int n, int64_t *out)
+/* 1 when item a comes before item b: larger (sign 1) or smaller (sign -1) key, among equals the larger second key; absent
+ * keys last. */
+static int before(const struct value *a, const struct value *b, const char *key, const char *second, int sign)
+{
+    double x = sign * number_of(a, key), y = sign * number_of(b, key);
+    if (isnan(x) || x > y || x < y || isnan(y))
+        return !isnan(x) && !(x <= y);
+    return second && number_of(a, second) > number_of(b, second);
+}
+
+/* The first n items of list in that order, ties in list order. Returns how many. */
+static int pick(const struct value *list, const char *key, const char *second, int sign, int n, int64_t *out)
 {
     int m = 0;
     for (int64_t i = 0; i < list->n; i++) {
-        double x = sign * number_of(&list->as.item[i], key);
         int at = m;
-        while (at > 0 && !(sign * number_of(&list->as.item[out[at - 1]], key) >= x) && !isnan(x))
+        while (at > 0 && before(&list->as.item[i], &list->as.item[out[at - 1]], key, second, sign))
             at--;
         if (at == n)
             continue;
@@ -91,7 +99,7 @@ static void head(FILE *to, const struct value *plan)
     fprintf(to, "%s", *gap || kind ? "\n" : "");
 }
 
-/* The bound that the levels (or else the certificate) put on job i, NaN when they say nothing about it alone. */
+/* The bound on one job: what the levels prove of it, else what it could have alone; NaN when neither is there. */
 static double job_bound(const struct value *plan, const struct value *job)
 {
     const struct value *levels = list_of(plan, "levels");
@@ -102,13 +110,13 @@ static double job_bound(const struct value *plan, const struct value *job)
             if (names->as.item[i].kind == VALUE_TEXT && !strcmp(names->as.item[i].as.bytes, name))
                 return number_of(&levels->as.item[l], "bound");
     }
-    return NAN;
+    return number_of(job, "bound");
 }
 
 static void least(const struct value *jobs, const char *key, FILE *to)
 {
     int64_t worst;
-    column(to, pick(jobs, key, -1, 1, &worst) ? number_of(&jobs->as.item[worst], key) : NAN, "%.4f");
+    column(to, pick(jobs, key, NULL, -1, 1, &worst) ? number_of(&jobs->as.item[worst], key) : NAN, "%.4f");
 }
 
 static void show_jobs(FILE *to, const struct value *plan)
@@ -117,7 +125,7 @@ static void show_jobs(FILE *to, const struct value *plan)
     int64_t shown[JOBS_SHOWN];
     const char *objective = text_of(plan, "objective");
     int fair = !objective || !strcmp(objective, "job_fair"), all = jobs->n <= JOBS_SHOWN;
-    int n = all ? (int)jobs->n : pick(jobs, "efficiency", -1, JOBS_SHOWN, shown);
+    int n = all ? (int)jobs->n : pick(jobs, "efficiency", NULL, -1, JOBS_SHOWN, shown);
     if (n == 0)
         return;
     fprintf(to, "\n%-24s %11s %11s %11s %11s %11s\n", "job", "seconds", "ideal s", "under ECMP", "efficiency", "bound");
@@ -144,7 +152,7 @@ static void show_arcs(FILE *to, const struct value *plan, const struct fabric *f
 {
     const struct value *arcs = list_of(plan, "arcs");
     int64_t shown[HOTTEST];
-    int n = pick(arcs, "load", 1, HOTTEST, shown);
+    int n = pick(arcs, "load", "price", 1, HOTTEST, shown);
     if (n == 0)
         return;
     fprintf(to, "\n%-48s %11s %11s\n", "hottest arcs", "load", "price");
@@ -212,7 +220,7 @@ int table_json(FILE *to, const struct value *v, struct err *e)
 static struct value *hottest(const struct value *arcs, struct arena *a)
 {
     int64_t shown[HOTTEST];
-    int n = pick(arcs, "load", 1, HOTTEST, shown);
+    int n = pick(arcs, "load", "price", 1, HOTTEST, shown);
     struct value *list = value_list(a, n);
     for (int i = 0; i < n && list; i++)
         list->as.item[i] = arcs->as.item[shown[i]];

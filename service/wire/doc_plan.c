@@ -37,6 +37,8 @@ static struct value *jobs(const struct problem *p, const struct plan *plan, stru
         value_put(a, job, "efficiency", value_real(a, e));
         if (plan->ecmp && has_answer(plan))
             value_put(a, job, "ecmp_efficiency", value_real(a, plan->ecmp[j]));
+        if (plan->job_bound && has_answer(plan))
+            value_put(a, job, "bound", value_real(a, plan->job_bound[j]));
     }
     return list;
 }

@@ -32,10 +32,10 @@ static const struct field plan_field[PLAN_FIELDS] = {
     { "solver", CELL_ANY, 0 },  { "tables", CELL_ANY, 0 },
 };
 
-enum { JOB_NAME, JOB_SECONDS, JOB_IDEAL, JOB_EFFICIENCY, JOB_ECMP, JOB_FIELDS };
+enum { JOB_NAME, JOB_SECONDS, JOB_IDEAL, JOB_EFFICIENCY, JOB_ECMP, JOB_BOUND, JOB_FIELDS };
 static const struct field job_field[JOB_FIELDS] = {
     { "name", CELL_TEXT, 1 },       { "seconds", CELL_REAL, 0 },         { "ideal_seconds", CELL_REAL, 0 },
-    { "efficiency", CELL_REAL, 1 }, { "ecmp_efficiency", CELL_REAL, 0 },
+    { "efficiency", CELL_REAL, 1 }, { "ecmp_efficiency", CELL_REAL, 0 }, { "bound", CELL_REAL, 0 },
 };
 
 enum { FLOW_JOB, FLOW_SRC, FLOW_DST, FLOW_BYTES, FLOW_DEMAND, FLOW_GBPS, FLOW_PATHS, FLOW_FIELDS };

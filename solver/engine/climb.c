@@ -248,10 +248,12 @@ static void place_start(struct climb *c, enum climb_start start)
     if (start == START_BEST && c->best.routes)
         place_routes(c, c->best.routes);
     else if (start == START_COLOUR && c->colour)
-        colour_place(c->colour, c->s);
+        colour_place(c->colour, c->s, 0);
     else
         eject_clear(c->s);
+    int64_t before = c->s->work;
     eject_fill(c->s, start == START_ORDER);
+    c->fill = c->s->work - before > c->fill ? c->s->work - before : c->fill;
 }
 
 static int search(struct climb *c, int64_t steps)

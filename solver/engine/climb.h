@@ -39,7 +39,7 @@ struct climb {
     double *hi, *lo; /* [njob] */
     uint8_t *low;    /* [njob] */
     struct rng rng;
-    int64_t steps, work_end;
+    int64_t steps, work_end, fill; /* fill: most work of placing a start */
     struct eject_stop stop;
     int final; /* proven by the cuts: nothing is better */
 };

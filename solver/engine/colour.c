@@ -10,7 +10,8 @@ enum {
     MAX_CHAIN = 2048,   /* units moved to make room for one */
     CHAIN_TRIES = 12,   /* pairs of colours tried per unit */
     MAX_SLOT = 1 << 25, /* slots of one side of a table: 128 MB */
-    MAX_CABLES = 64     /* parallel cables told apart */
+    MAX_CABLES = 64,    /* parallel cables told apart */
+    OVERFILLS = 3       /* places more per arc, at most */
 };
 static const double TOLERANCE = 1e-9; /* of a capacity */
 
@@ -41,6 +42,7 @@ struct colour {
     int32_t *lower;    /* [nedge] colour in table 0 of each edge of table 1 */
     int32_t *mark, now; /* [nedge] edges of the present chain */
     int32_t *chain;    /* [MAX_CHAIN] */
+    int32_t *count;    /* [nnode] */
 };
 
 /* ---- structure ---- */
@@ -226,13 +228,14 @@ static int new_scratch(struct colour *c, int64_t nedge)
     c->lower = array(nedge, sizeof *c->lower);
     c->mark = array(nedge, sizeof *c->mark);
     c->chain = array(MAX_CHAIN, sizeof *c->chain);
+    c->count = array(c->w->nnode, sizeof *c->count);
     for (int i = 0; i < 2; i++) {
         c->end[i] = array(nedge, sizeof *c->end[i]);
         c->group[i] = array(2 * nedge, sizeof *c->group[i]);
         if (!c->end[i] || !c->group[i])
             return -1;
     }
-    return c->euler && c->unit && c->got && c->first && c->lower && c->mark && c->chain ? 0 : -1;
+    return c->euler && c->unit && c->got && c->first && c->lower && c->mark && c->chain && c->count ? 0 : -1;
 }
 
 int colour_new(const struct lanes *w, struct colour **out, struct err *e)
@@ -282,7 +285,7 @@ void colour_free(struct colour *c)
     }
     euler_free(c->euler);
     void *owned[] = { c->tier,   c->pod,      c->unit,     c->end[0], c->end[1], c->group[0],
-                      c->group[1], c->got, c->first, c->lower, c->mark,   c->chain };
+                      c->group[1], c->got, c->first, c->lower, c->mark,   c->chain, c->count };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(c);
@@ -376,7 +379,7 @@ static void colour_edge(struct colour *c, struct table *t, int32_t e)
 }
 
 /* Room of every cell for units of the given size; 0 when the table would be too large. */
-static int set_rooms(struct table *t, const struct eject *s, double size)
+static int set_rooms(struct table *t, const struct eject *s, double size, int overfill)
 {
     int64_t n = (int64_t)t->nrow * t->ncolour;
     t->depth = 0;
@@ -388,6 +391,7 @@ static int set_rooms(struct table *t, const struct eject *s, double size)
             t->depth = t->room[side][k] > t->depth ? t->room[side][k] : t->depth;
         }
     }
+    t->depth += overfill ? OVERFILLS : 0;
     int64_t need = n * (t->depth + 1);
     if (need > MAX_SLOT)
         return 0;
@@ -402,8 +406,38 @@ static int set_rooms(struct table *t, const struct eject *s, double size)
     return 1;
 }
 
+/* Most uncoloured edges at one end of a row. count[nrow] is scratch. */
+static int32_t most_left(const struct colour *c, const struct table *t, int32_t n, int32_t *count)
+{
+    int32_t most = 0;
+    for (int side = 0; side < 2; side++) {
+        memset(count, 0, (size_t)t->nrow * sizeof *count);
+        for (int32_t e = 0; e < n; e++)
+            if (c->got[e] < 0 && ++count[c->end[side][e]] > most)
+                most = count[c->end[side][e]];
+    }
+    return most;
+}
+
+/* One place more in the first colours for what is left, a few times over: the same few colours are full everywhere, so
+ * that a unit that is slow at one end is slow at the other. */
+static void overfill_edges(struct colour *c, struct table *t, int32_t n)
+{
+    for (int round = 0; round < OVERFILLS; round++) {
+        int32_t x = most_left(c, t, n, c->count);
+        if (x == 0)
+            return;
+        for (int64_t k = 0; k < (int64_t)t->nrow * t->ncolour; k++)
+            for (int side = 0; side < 2; side++)
+                t->room[side][k] += k % t->ncolour < x && t->room[side][k] > 0 && t->room[side][k] < t->depth;
+        for (int32_t e = 0; e < n; e++)
+            if (c->got[e] < 0)
+                colour_edge(c, t, e);
+    }
+}
+
 /* Colours n edges: an Euler split first, chains for what does not fit. nlevel groups stand in c->group. */
-static void colour_edges(struct colour *c, struct table *t, int32_t n, int32_t nlevel)
+static void colour_edges(struct colour *c, struct table *t, int32_t n, int32_t nlevel, int overfill)
 {
     int bits = 0;
     while (1 << bits < t->ncolour)
@@ -417,6 +451,8 @@ static void colour_edges(struct colour *c, struct table *t, int32_t n, int32_t n
     for (int32_t e = 0; e < n; e++)
         if (c->got[e] < 0)
             colour_edge(c, t, e);
+    if (overfill)
+        overfill_edges(c, t, n);
 }
 
 /* 1 when the pair goes over tier 2 inside a pod, 2 when over tier 3 between pods, else 0. */
@@ -497,22 +533,22 @@ static void place_between(struct colour *c, struct eject *s, int32_t n)
     }
 }
 
-void colour_place(struct colour *c, struct eject *s)
+void colour_place(struct colour *c, struct eject *s, int overfill)
 {
     double size = 0;
     eject_clear(s);
     for (int32_t g = 0; g < s->nunit; g++)
         if (kind_of(c, &c->w->way[s->pair[g]]) && size_of(s, g) > size)
             size = size_of(s, g);
-    if (!(size > 0) || !set_rooms(&c->t[0], s, size))
+    if (!(size > 0) || !set_rooms(&c->t[0], s, size, overfill))
         return;
     int32_t n = list_edges(c, s, size);
-    colour_edges(c, &c->t[0], n, 2);
+    colour_edges(c, &c->t[0], n, 2, overfill);
     n = place_inside(c, s, n);
     memset(c->mark, 0, (size_t)n * sizeof *c->mark);
     c->now = 0;
-    if (n > 0 && set_rooms(&c->t[1], s, size)) {
-        colour_edges(c, &c->t[1], n, 1);
+    if (n > 0 && set_rooms(&c->t[1], s, size, overfill)) {
+        colour_edges(c, &c->t[1], n, 1, overfill);
         place_between(c, s, n);
     }
 }

@@ -13,7 +13,8 @@ struct colour;
 int colour_new(const struct lanes *w, struct colour **out, struct err *e);
 void colour_free(struct colour *c);
 
-/* Lifts every unit of s, then places those that get a colour under the present target. flow[nunit] of s. */
-void colour_place(struct colour *c, struct eject *s);
+/* Lifts every unit of s, then places those that get a colour under the present target. overfill: what is left takes one
+ * place more on the first colours, as few as will do, the same ones at every leaf. */
+void colour_place(struct colour *c, struct eject *s, int overfill);
 
 #endif

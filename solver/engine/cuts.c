@@ -28,6 +28,7 @@ struct work {
     double *cap;     /* [narc] different capacities of the cut in hand ... */
     int64_t *copies; /* ... and how many arcs have each */
     struct certificate *best;
+    double *alone; /* [njob] when jobs are bounded one by one, else NULL; best is then unused */
 };
 
 static void work_free(struct work *w)
@@ -160,40 +161,79 @@ static void sort_flows(const double *size, int32_t *list, int64_t n)
     }
 }
 
-/* Pigeonhole over the n largest flows, at every n where the size steps down (contract section 3). */
-static int try_pigeonhole(struct work *w, const struct cut *c, struct err *e)
+/* The lowest pigeonhole level over the first n of list (largest flows first), tried where the size steps down (contract
+ * section 3); *at is how many flows give it. Divided by scale. */
+static double lowest_level(const struct work *w, int64_t ncap, int64_t n, double scale, int64_t *at)
 {
-    if (w->p->options.objective != OBJ_JOB_FAIR || w->p->options.routing == ROUTE_SPLIT ||
-        w->p->options.paths_per_flow != 1 || c->narc == 0)
-        return 0;
-    int64_t n = 0;
-    for (int64_t i = 0; i < c->nflow; i++)
-        if (w->size[c->flow[i]] > 0)
-            w->list[n++] = c->flow[i];
-    sort_flows(w->size, w->list, n);
-    int64_t ncap = group_capacities(w, c), stride = n / MAX_PREFIX + 1, tried = -stride, at = 0;
+    int64_t stride = n / MAX_PREFIX + 1, tried = -stride;
     double low = INFINITY;
+    *at = 0;
     for (int64_t i = 1; i <= n; i++) {
         double r = w->size[w->list[i - 1]];
         if ((i < n && w->size[w->list[i]] == r) || (i < n && i - tried < stride))
             continue;
         tried = i;
-        double bound = pigeonhole(w->cap, w->copies, ncap, i) / r;
+        double bound = pigeonhole(w->cap, w->copies, ncap, i) / (r / scale);
         if (bound < low) {
             low = bound;
-            at = i;
+            *at = i;
         }
     }
+    return low;
+}
+
+static int counts_pigeons(const struct work *w)
+{
+    const struct options *o = &w->p->options;
+    return o->objective == OBJ_JOB_FAIR && o->routing != ROUTE_SPLIT && o->paths_per_flow == 1;
+}
+
+static int try_pigeonhole(struct work *w, const struct cut *c, struct err *e)
+{
+    int64_t n = 0, at;
+    for (int64_t i = 0; i < c->nflow; i++)
+        if (w->size[c->flow[i]] > 0)
+            w->list[n++] = c->flow[i];
+    sort_flows(w->size, w->list, n);
+    double low = lowest_level(w, group_capacities(w, c), n, 1, &at);
     if (at == 0 || !better(w, low))
         return 0;
     return certificate_pigeonhole(w->best, low, c->arc, c->narc, w->list, at, e);
+}
+
+/* Every job that crosses, as if its flows were the only ones; flows of one job stand in one run. */
+static void try_alone(struct work *w, const struct cut *c)
+{
+    const struct problem *p = w->p;
+    int64_t ncap = group_capacities(w, c), at;
+    double room = 0;
+    for (int64_t i = 0; i < ncap; i++)
+        room += w->cap[i] * (double)w->copies[i];
+    for (int64_t i = 0, n = 0; i < c->nflow; i += n) {
+        int32_t j = p->job[c->flow[i]];
+        double need = 0;
+        for (n = 0; i + n < c->nflow && p->job[c->flow[i + n]] == j; n++) {
+            w->list[n] = c->flow[i + n];
+            need += p->need[c->flow[i + n]];
+        }
+        double bound = need > 0 ? room / need : INFINITY;
+        if (counts_pigeons(w) && need > 0) {
+            sort_flows(w->size, w->list, n);
+            bound = fmin(bound, lowest_level(w, ncap, n, p->job_weight[j], &at));
+        }
+        w->alone[j] = fmin(w->alone[j], bound);
+    }
 }
 
 static int try_cut(struct work *w, const struct cut *c, struct err *e)
 {
     if (c->nflow == 0 || c->narc == 0)
         return 0;
-    return try_fluid(w, c, e) < 0 || try_pigeonhole(w, c, e) < 0 ? -1 : 0;
+    if (w->alone) {
+        try_alone(w, c);
+        return 0;
+    }
+    return try_fluid(w, c, e) < 0 || (counts_pigeons(w) && try_pigeonhole(w, c, e) < 0) ? -1 : 0;
 }
 
 /* Bucket the indices [0, n) with end classes from[i] != to[i] by key[i]; keep says which count. */
@@ -344,33 +384,54 @@ static int32_t family_of_labels(struct work *w, const int32_t *of, int32_t count
     return f->nnode;
 }
 
+/* Nodes, leaves, pods, sites: the families that need no prices. */
+static int try_families(struct work *w, const struct pods *pods, struct err *e)
+{
+    const struct fabric *f = w->p->fabric;
+    int32_t *seen = array(f->nnode, sizeof *seen);
+    if (!seen)
+        return fail(e, E_MEMORY, "out of memory for %d labels", f->nnode);
+    for (int32_t v = 0; v < f->nnode; v++)
+        w->class[v] = v;
+    int rc = try_family(w, f->nnode, e);
+    if (rc == 0) {
+        family_of_leaves(w);
+        rc = try_family(w, f->nnode, e);
+    }
+    if (rc == 0 && pods && pods->npod > 1)
+        rc = try_family(w, family_of_labels(w, pods->of, pods->npod, seen), e);
+    if (rc == 0 && f->site.count > 1)
+        rc = try_family(w, family_of_labels(w, f->site.of, f->site.count, seen), e);
+    free(seen);
+    return rc;
+}
+
 int cuts_bound(const struct problem *p, const struct pods *pods, const double *price, struct certificate *best,
                struct err *e)
 {
-    const struct fabric *f = p->fabric;
     struct work w;
     int rc = work_new(&w, p, best, e);
-    int32_t *seen = rc == 0 ? array(f->nnode, sizeof *seen) : NULL;
-    if (rc == 0 && !seen)
-        rc = fail(e, E_MEMORY, "out of memory for %d labels", f->nnode);
-    if (rc == 0) {
-        for (int32_t v = 0; v < f->nnode; v++)
-            w.class[v] = v;
-        rc = try_family(&w, f->nnode, e);
-    }
-    if (rc == 0) {
-        family_of_leaves(&w);
-        rc = try_family(&w, f->nnode, e);
-    }
-    if (rc == 0 && pods && pods->npod > 1)
-        rc = try_family(&w, family_of_labels(&w, pods->of, pods->npod, seen), e);
-    if (rc == 0 && f->site.count > 1)
-        rc = try_family(&w, family_of_labels(&w, f->site.of, f->site.count, seen), e);
+    if (rc == 0)
+        rc = try_families(&w, pods, e);
     if (rc == 0 && price)
         rc = try_family(&w, family_of_regions(&w, price), e);
     if (rc == 0 && price)
         rc = try_support(&w, price, e);
-    free(seen);
+    work_free(&w);
+    return rc;
+}
+
+int cuts_alone(const struct problem *p, const struct pods *pods, double *bound, struct err *e)
+{
+    struct work w;
+    int rc = work_new(&w, p, NULL, e);
+    for (int32_t j = 0; j < p->njob; j++)
+        bound[j] = INFINITY;
+    w.alone = bound;
+    if (rc == 0)
+        rc = try_families(&w, pods, e);
+    for (int32_t j = 0; j < p->njob; j++) /* a job that no cut sees sends nothing: it is at 1 whatever the routes */
+        bound[j] = isinf(bound[j]) ? 1 : bound[j];
     work_free(&w);
     return rc;
 }

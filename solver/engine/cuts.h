@@ -14,4 +14,8 @@
 int cuts_bound(const struct problem *p, const struct pods *pods, const double *price, struct certificate *best,
                struct err *e);
 
+/* What each job could have at most if it were alone on the fabric: bound[njob] on e_j (not divided by the weight) over the
+ * same cuts, its own flows only. Sharper than the joint bound for the jobs that are not the worst served. */
+int cuts_alone(const struct problem *p, const struct pods *pods, double *bound, struct err *e);
+
 #endif

@@ -12,10 +12,11 @@
 #include "solver/engine/climb.h"
 #include "solver/engine/spread.h"
 
-enum { TASKS = 6, WAVES = 3, HASHED = 4 };
+enum { TASKS = 6, WAVES = 3, RAISES = 2, HASHED = 4 }; /* RAISES: waves once the bound is met */
 static const int64_t WORK = 4000000; /* arcs weighed by a task once the bound is met: some 30 ms */
+enum { WORK_HOP = 1500 };            /* and no more than this for each arc that the ways of all flows may have */
 enum { WORK_OPEN = 2 };              /* times more while it is not */
-enum { FILLS = 1 };                  /* and this much of the work of wave 0 */
+enum { FILLS = 8 };                  /* and so many times the work of placing a start */
 
 struct pin {
     const struct problem *p;
@@ -36,7 +37,7 @@ struct pin {
     int64_t *score;      /* [TASKS * (njob + 2) + 3]: value and efficiencies of each task, as bits */
     double *sorted;      /* [2 njob] */
     double until;        /* this rank's clock */
-    int64_t steps, fill; /* fill: work of wave 0, the scale of this problem */
+    int64_t steps, fill; /* fill: work of placing a start */
     int final, cut_short;
 };
 
@@ -144,7 +145,8 @@ static int short_memory(const struct pin *s, const struct best *b, struct err *e
 
 static int64_t work_of(const struct pin *s, int32_t effort)
 {
-    return (closed(s) ? WORK : WORK_OPEN * WORK) * effort + FILLS * s->fill;
+    int64_t size = WORK_HOP * s->climb->s->at[s->climb->nunit], work = size < WORK ? size : WORK;
+    return (closed(s) ? work : WORK_OPEN * work) * effort + FILLS * s->fill;
 }
 
 static uint64_t seed_of(const struct pin *s, uint64_t task)
@@ -197,7 +199,7 @@ static int first_wave(struct pin *s, struct err *e)
         climb_once(s, s->colour ? START_COLOUR : START_GREEDY, 1, 0, e) < 0)
         return -1;
     s->final = s->climb->final && !s->spread;
-    s->fill = s->climb->s->work;
+    s->fill = s->climb->fill;
     if (s->spread && (reset(s, s->climb->best.routes, e) < 0 || spread_once(s, START_COLOUR, 1, 0, e) < 0))
         return -1;
     s->final |= all_at_ceiling(s, found(s)->efficiency);
@@ -220,10 +222,10 @@ static int run_task(struct pin *s, int32_t wave, int32_t task, double *champion,
         enum climb_start start;
         int wide;
     } member[TASKS] = { { START_BEST, 0 },   { START_COLOUR, 0 }, { START_GREEDY, 0 },
-                        { START_COLOUR, 0 }, { START_GREEDY, 1 }, { START_BEST, 1 } };
+                        { START_ORDER, 0 },  { START_GREEDY, 1 }, { START_BEST, 1 } };
     (s->spread ? s->spread->s : s->climb->s)->wide = member[task].wide && !closed(s);
     if (reset(s, s->best, e) < 0 ||
-        run_once(s, member[task].start, 1 << wave, (uint64_t)(wave * TASKS + task + 1), e) < 0)
+        run_once(s, member[task].start, closed(s) ? 1 : 1 << wave, (uint64_t)(wave * TASKS + task + 1), e) < 0)
         return -1;
     put_score(s, task);
     if (best_order(s->p, found(s)->value, found(s)->efficiency, *champion_value, champion,
@@ -414,7 +416,7 @@ static int run(struct pin *s, struct err *e)
         int improved = 0;
         if (go_on(s, wave, &on, e) < 0)
             return -1;
-        if (!on || idle == (closed(s) || s->spread ? 1 : 2))
+        if (!on || idle == (closed(s) || s->spread ? 1 : 2) || (closed(s) && wave == RAISES))
             break;
         if (wave_of_tasks(s, wave, &improved, e) < 0)
             return -1;

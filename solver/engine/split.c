@@ -1,14 +1,16 @@
-#include "solver/engine/split_state.h"
+#include "solver/engine/split_inner.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    SWITCH_ROUND = 40, /* from exponential prices to the augmented Lagrangian at the latest */
-    RENEW_ROUNDS = 32, /* loads are summed afresh from the shares, against the drift of 2^-41 a move */
+    SWITCH_ROUND = 400, /* from exponential prices to the augmented Lagrangian at the latest */
+    CRAWL_ROUNDS = 4,   /* a gap that is not below CRAWL times that of so many rounds before crawls */
+    PLAIN_ROUNDS = 4,   /* disjoint paths: how often prices are judged by plain distances as well */
+    RENEW_ROUNDS = 32,  /* loads are summed afresh from the shares, against the drift of 2^-41 a move */
 };
-static const double SWITCH_GAP = 0.01;
+static const double SWITCH_GAP = 0.01, CRAWL_GAP = 0.3, CRAWL = 0.75; /* below CRAWL_GAP a crawl is reason to switch */
 static const double WARM_GAP = 0.2; /* above it old multipliers are dropped for exponential prices */
 static const double RATE = 20;      /* first penalty, in 1 / value; 3 does as well */
 static const double BALANCE = 1.25; /* its factor when one side of the gap is twice the other */
@@ -25,16 +27,18 @@ static int new_arcs(struct split *s)
     s->price = array(n, sizeof *s->price);
     s->length = array(n, sizeof *s->length);
     s->proof = array(n, sizeof *s->proof);
+    s->plain = array(s->p->options.policy == PATHS_DISJOINT ? n : 0, sizeof *s->plain);
     s->delta = array(n, sizeof *s->delta);
     s->side = array(n, sizeof *s->side);
     s->line_arc = array(n, sizeof *s->line_arc);
     s->line_step = array(n, sizeof *s->line_step);
     s->line_w = array(n, sizeof *s->line_w);
     s->line_r = array(n, sizeof *s->line_r);
+    s->line_v = array(n, sizeof *s->line_v);
     s->dirty = array((n + 63) / 64, sizeof *s->dirty);
     s->slot = array((int64_t)s->pods->npod + SLOTS, sizeof *s->slot);
-    if (!s->icap || !s->load || !s->r || !s->w || !s->price || !s->length || !s->proof || !s->delta || !s->side ||
-        !s->line_arc || !s->line_step || !s->line_w || !s->line_r || !s->dirty || !s->slot)
+    if (!s->icap || !s->load || !s->r || !s->w || !s->price || !s->length || !s->proof || !s->plain || !s->delta ||
+        !s->side || !s->line_arc || !s->line_step || !s->line_w || !s->line_r || !s->line_v || !s->dirty || !s->slot)
         return -1;
     for (int32_t a = 0; a < s->narc; a++)
         if (f->live[a]) {
@@ -68,9 +72,9 @@ void split_free(struct split *s)
     split_ways_free(s);
     split_core_free(&s->core);
     free_touched(&s->touched);
-    void *owned[] = { s->com,      s->block,     s->flow_at, s->flow,   s->trace, s->icap,  s->load,
-                      s->r,        s->w,         s->price,   s->length, s->proof, s->delta, s->side,
-                      s->line_arc, s->line_step, s->line_w,  s->line_r, s->slot,  s->dirty, s->moved };
+    void *owned[] = { s->com,    s->block,  s->flow_at, s->flow,  s->trace, s->icap,      s->load,     s->r,
+                      s->w,      s->price,  s->length,  s->proof, s->delta, s->side,      s->line_arc, s->line_step,
+                      s->line_w, s->line_r, s->slot,    s->dirty, s->moved, s->flow_load, s->line_v,   s->plain };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(s);
@@ -221,6 +225,19 @@ static double gap_of(const struct split *s)
     return s->value > 0 ? (s->value - s->bound) / s->value : 0;
 }
 
+/* What the prices in s->length prove without the policy's own paths, for those who judge by plain distances. */
+static int look_plainly(struct split *s, struct err *e)
+{
+    struct news n;
+    if (evaluate(s, WAYS_PLAIN, 0, 0, &n, e) < 0)
+        return -1;
+    if (n.bound > s->claim) {
+        s->claim = n.bound;
+        memcpy(s->plain, s->length, (size_t)s->narc * sizeof *s->plain);
+    }
+    return 0;
+}
+
 /* Bound and new ways under the prices of this round. */
 static int look(struct split *s, const struct split_goal *goal, const struct hooks *hooks, int64_t *stop, struct err *e)
 {
@@ -238,9 +255,10 @@ static int look(struct split *s, const struct split_goal *goal, const struct hoo
         s->bound = n.bound;
         memcpy(s->proof, s->length, (size_t)s->narc * sizeof *s->proof);
     }
-    if (s->p->options.policy != PATHS_DISJOINT)
-        s->claim = s->bound;
     *stop = n.stop;
+    if (s->p->options.policy == PATHS_DISJOINT)
+        return s->rounds % PLAIN_ROUNDS == 0 ? look_plainly(s, e) : 0;
+    s->claim = s->bound;
     return 0;
 }
 
@@ -253,10 +271,22 @@ static void keep_if_best(struct split *s)
         s->way[y].best = s->way[y].share;
 }
 
+/* Exponential prices are the best start, and best while paths are missing; near the end they crawl. */
+static int exhausted(struct split *s, int64_t round)
+{
+    double gap = gap_of(s);
+    int crawls = 0;
+    if (round % CRAWL_ROUNDS == 0) {
+        crawls = gap < CRAWL_GAP && gap > CRAWL * s->mark;
+        s->mark = gap;
+    }
+    return gap < SWITCH_GAP || crawls || round >= SWITCH_ROUND;
+}
+
 /* The penalty of this round: sharper with the gap, or balanced between the two sides of it. */
 static int new_rule(struct split *s, int64_t round, struct err *e)
 {
-    if (s->rule.exponential && (gap_of(s) < SWITCH_GAP || round >= SWITCH_ROUND)) {
+    if (s->rule.exponential && exhausted(s, round)) {
         if (split_multipliers(s, e) < 0)
             return -1;
         s->rule = (struct rule){ .rate = RATE / s->value, .level = s->top };
@@ -274,11 +304,11 @@ static int new_rule(struct split *s, int64_t round, struct err *e)
 
 static int step(struct split *s, int64_t round, struct err *e)
 {
-    if (s->value < 0.25)
+    int renew = round % RENEW_ROUNDS == 0;
+    for (; s->value > 0 && s->value < 0.25; renew = 1)
         shift_unit(s, 2);
-    if (round % RENEW_ROUNDS == 0 || s->value < 0.5)
-        if (split_loads(s, 0, e) < 0)
-            return -1;
+    if (renew && split_loads(s, 0, e) < 0)
+        return -1;
     if (new_rule(s, round, e) < 0 || split_pass(s, e) < 0)
         return -1;
     keep_if_best(s);
@@ -304,7 +334,10 @@ static int start(struct split *s, const double *load, struct err *e)
     double sum = split_demand(s, load);
     s->rounds = 0;
     s->value = s->bound = s->claim = 0;
+    s->mark = 1;
     memset(s->proof, 0, (size_t)s->narc * sizeof *s->proof);
+    if (s->p->options.policy == PATHS_DISJOINT)
+        memset(s->plain, 0, (size_t)s->narc * sizeof *s->plain);
     if (!(sum > 0)) {
         s->unit = 1;
         return 1;
@@ -322,7 +355,6 @@ static int start(struct split *s, const double *load, struct err *e)
 /* The best shares become the present ones; the value is summed afresh from them. */
 static int finish(struct split *s, struct err *e)
 {
-    struct news n;
     for (int64_t y = 0; y < s->nway; y++)
         s->way[y].share = s->way[y].best;
     s->warm = s->rule.exponential ? 0 : s->rule.rate * s->value;
@@ -332,10 +364,7 @@ static int finish(struct split *s, struct err *e)
     if (s->p->options.policy != PATHS_DISJOINT)
         return 0;
     memcpy(s->length, s->proof, (size_t)s->narc * sizeof *s->length);
-    if (evaluate(s, WAYS_PLAIN, 0, 0, &n, e) < 0)
-        return -1;
-    s->claim = n.bound;
-    return 0;
+    return look_plainly(s, e);
 }
 
 static int coordinate(struct split *s, const struct split_goal *goal, const struct hooks *hooks, enum split_end *end,
@@ -349,8 +378,9 @@ static int coordinate(struct split *s, const struct split_goal *goal, const stru
         if (s->warm > 0 && s->rounds == 0 && gap_of(s) > WARM_GAP) /* the old multipliers are of no use */
             s->rule.exponential = 1;
         report(s, hooks, began);
-        if (gap_of(s) <= goal->gap || stop || s->rounds >= goal->rounds) {
-            *end = gap_of(s) <= goal->gap ? SPLIT_GAP : stop ? (enum split_end)stop : SPLIT_ROUNDS;
+        int reached = gap_of(s) <= goal->gap || s->value <= goal->enough;
+        if (reached || stop || s->rounds >= goal->rounds) {
+            *end = reached ? SPLIT_GAP : stop ? (enum split_end)stop : SPLIT_ROUNDS;
             return 0;
         }
         s->rounds++;
@@ -362,7 +392,8 @@ static int coordinate(struct split *s, const struct split_goal *goal, const stru
 int split_run(struct split *s, const double *load, const struct split_goal *goal, const struct hooks *hooks,
               struct split_result *out, struct err *e)
 {
-    *out = (struct split_result){ .end = SPLIT_GAP, .price = s->proof };
+    *out = (struct split_result){ .end = SPLIT_GAP,
+                                  .price = s->p->options.policy == PATHS_DISJOINT ? s->plain : s->proof };
     int rc = start(s, load, e);
     if (rc < 0)
         return -1;

@@ -21,6 +21,7 @@ struct split_goal {
     double gap;      /* stop at |bound - z| / max <= gap */
     int64_t rounds;  /* or after this many rounds */
     double deadline; /* or when comm->now on rank 0 passes this (absolute; INFINITY: none) */
+    double enough;   /* or when z is at most this, which the caller can prove without prices; 0: never */
 };
 
 enum split_end { SPLIT_GAP, SPLIT_ROUNDS, SPLIT_DEADLINE, SPLIT_CANCELLED };

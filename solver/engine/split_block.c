@@ -4,7 +4,7 @@
  * A pass is cut into chunks with one exchange after each: many small exchanges lose next to nothing against moving the
  * commodities one after the other, one exchange a pass doubles the number of passes.
  */
-#include "solver/engine/split_state.h"
+#include "solver/engine/split_inner.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +13,7 @@ enum {
     MOVES_PER_LEVEL = 1024, /* the augmented Lagrangian's level is solved for again after so many commodities */
     EXCHANGES = 64,         /* a pass, where several blocks share the arcs */
     MOST_EXCHANGES = 256,
+    MOVES = 16, /* of one commodity in a pass, at most */
 };
 
 void split_touch(struct split *s, int32_t a)
@@ -70,10 +71,10 @@ static int32_t difference(struct split *s, const struct way *from, const struct 
     return n;
 }
 
-/* From the dearest way that is used to the cheapest one, as far as the prices on the line say. */
-static void move(struct split *s, struct commodity *k)
+/* From the dearest way that is used to the cheapest one, as far as the prices on the line say; the spread of their
+ * costs before, 0 when there was nothing to move. Nothing moves below least_spread. */
+static double move(struct split *s, struct commodity *k, double least_spread)
 {
-    static const double equal = 1e-12; /* costs are sums of up to some hundred prices */
     int32_t from = -1, to = -1;
     double most = 0, least = 0;
     for (int32_t y = k->way; y >= 0; y = s->way[y].next) {
@@ -88,13 +89,13 @@ static void move(struct split *s, struct commodity *k)
         }
     }
     struct way *high = &s->way[from], *low = &s->way[to];
-    if (from == to || !(most - least > equal * most))
-        return;
+    if (from == to || !(most - least > s->equal * most) || most - least < least_spread)
+        return 0;
     int32_t n = difference(s, high, low);
     double all = k->load * high->share;
-    double x = prices_search(&s->rule, n, s->line_step, s->line_w, s->line_r, all);
+    double x = prices_search(&s->rule, n, s->line_step, s->line_w, s->line_r, s->line_v, all);
     if (!(x > 0))
-        return;
+        return 0;
     double share = x < all ? x / k->load : high->share;
     share = share < high->share ? share : high->share;
     high->share -= share;
@@ -107,6 +108,16 @@ static void move(struct split *s, struct commodity *k)
         s->r[a] = (double)s->load[a] / FIXED;
         s->price[a] = rule_value(&s->rule, s->w[a], s->r[a]) * s->icap[a];
     }
+    return most - least;
+}
+
+/* A commodity of many ways moves several times, while it is far from even. */
+static void move_commodity(struct split *s, struct commodity *k)
+{
+    static const double even = 0.3; /* of the first spread */
+    double spread = move(s, k, 0), first = spread;
+    for (int32_t i = 2; spread > 0 && i < k->nway && i <= MOVES; i++)
+        spread = move(s, k, even * first);
 }
 
 void split_thaw(struct split *s)
@@ -128,7 +139,7 @@ static void block_chunk(struct split *s, int64_t begin, int64_t end)
     split_freeze(s);
     for (int64_t k = begin; k < end; k++)
         if (s->com[k].nway > 1 && s->com[k].load > 0)
-            move(s, &s->com[k]);
+            move_commodity(s, &s->com[k]);
     split_thaw(s);
 }
 
@@ -159,7 +170,9 @@ int split_exchange(struct split *s, int searched, struct err *e)
     if (s->comm->size > 1 && s->comm->sum(s->comm, s->delta, s->narc, e) < 0)
         return -1;
     int32_t n = changed(s);
-    double part = searched && s->pods->npod > 1 ? prices_search(&s->rule, n, s->line_step, s->line_w, s->line_r, 1) : 1;
+    double part = searched && s->pods->npod > 1
+                      ? prices_search(&s->rule, n, s->line_step, s->line_w, s->line_r, s->line_v, 1)
+                      : 1;
     for (int32_t i = 0; i < n; i++) {
         int32_t a = s->line_arc[i];
         s->load[a] += part < 1 ? fixed_of(part * s->line_step[i]) : s->delta[a];
@@ -167,12 +180,12 @@ int split_exchange(struct split *s, int searched, struct err *e)
         s->r[a] = (double)s->load[a] / FIXED;
         s->price[a] = rule_value(&s->rule, s->w[a], s->r[a]) * s->icap[a];
     }
-    for (int64_t i = 0; i < s->nmoved && part < 1; i++) {
-        const struct transfer *t = &s->moved[i];
-        double back = (1 - part) * t->share;
-        back = back < s->way[t->to].share ? back : s->way[t->to].share;
-        s->way[t->to].share -= back;
-        s->way[t->from].share += back;
+    for (int64_t i = s->nmoved - 1; i >= 0 && part < 1; i--) { /* backwards: no share becomes negative on the way */
+        struct way *from = &s->way[s->moved[i].from], *to = &s->way[s->moved[i].to];
+        double back = (1 - part) * s->moved[i].share;
+        back = back < to->share ? back : to->share;
+        to->share -= back;
+        from->share += back;
     }
     s->nmoved = 0;
     return 0;
@@ -207,6 +220,9 @@ static int64_t chunk_begin(const struct split *s, int32_t b, int32_t c)
 
 int split_pass(struct split *s, struct err *e)
 {
+    /* Exponential prices are never quite equal; a spread far below the gap is not worth a move. The augmented
+     * Lagrangian ends in equal costs, which are sums of up to some hundred prices. */
+    s->equal = s->rule.exponential ? fmax(1e-12, 0.02 * (s->value - s->bound) / s->value) : 1e-12;
     new_level(s);
     for (int32_t c = 0; c < s->nchunk; c++) {
         for (int32_t b = s->own; b < s->end; b++)
@@ -237,7 +253,7 @@ int split_chunks(struct split *s, int64_t all, struct err *e)
             most += chunk_begin(s, b, c + 1) - chunk_begin(s, b, c);
         room = most > room ? most : room;
     }
-    s->moved = array(room, sizeof *s->moved);
+    s->moved = array(MOVES * room, sizeof *s->moved);
     return s->moved ? 0 : fail(e, E_MEMORY, "out of memory for %lld moves", (long long)room);
 }
 

@@ -1,7 +1,7 @@
 /* split_flows: which flows this rank solves, merged into commodities in a fixed order, and the core of the fabric on
  * which their trees grow.
  */
-#include "solver/engine/split_state.h"
+#include "solver/engine/split_inner.h"
 
 #include <stdlib.h>
 

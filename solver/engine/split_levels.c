@@ -6,7 +6,7 @@
  * multipliers of the one before. A job of the level is frozen when D_j is so large that the slack of the bound would
  * not lift it.
  */
-#include "solver/engine/split_state.h"
+#include "solver/engine/split_inner.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -143,7 +143,7 @@ static int run(struct climb *c, double t, double gap, struct split_result *r, st
         return -1;
     c->rounds += r->rounds;
     c->z = r->z;
-    memcpy(c->now.price, r->price, (size_t)c->s->narc * sizeof *r->price);
+    memcpy(c->now.price, c->s->proof, (size_t)c->s->narc * sizeof *c->now.price);
     if (weigh(c, &c->now, 0, e) < 0)
         return -1;
     add_up(c, c->now.weight, &frozen, &free_sum);
@@ -227,8 +227,8 @@ static int32_t freeze(struct climb *c, double t, int32_t *job)
     return n;
 }
 
-/* Room for one more level; its lists are as long as the free jobs. priced: with the best proof. */
-static struct level *new_level(struct climb *c, int priced)
+/* Room for one more level; its list is as long as the free jobs. price NULL: no proof. */
+static struct level *new_level(struct climb *c, const double *price)
 {
     struct split_levels *o = c->out;
     int64_t n = (int64_t)o->nlevel + 1;
@@ -242,7 +242,7 @@ static struct level *new_level(struct climb *c, int priced)
         return NULL;
     struct level *l = &o->level[o->nlevel];
     *l = (struct level){ .job = array(c->nfree, sizeof *l->job) };
-    if (!l->job || (priced && certificate_prices(&l->proof, c->best.bound, c->best.price, c->s->narc, NULL) < 0)) {
+    if (!l->job || (price && certificate_prices(&l->proof, c->best.bound, price, c->s->narc, NULL) < 0)) {
         free(l->job);
         return NULL;
     }
@@ -254,14 +254,16 @@ static struct level *new_level(struct climb *c, int priced)
  * The disjoint policy decides by its own paths, but a proof must hold by distances on the whole fabric. */
 static int close_level(struct climb *c, double t, int stopped, struct err *e)
 {
-    int priced = c->out->nlevel == 0 || t < ceiling(c); /* the first one carries the headline's bound in any case */
-    struct level *l = new_level(c, priced);
+    int first = c->out->nlevel == 0, disjoint = c->s->p->options.policy == PATHS_DISJOINT;
+    const double *price = first && disjoint ? c->s->plain : c->best.price, *weight = c->best.weight;
+    if (!first && t >= ceiling(c)) /* the first level carries the headline's bound in any case */
+        price = NULL;
+    struct level *l = new_level(c, price);
     int rc = l ? 0 : fail(e, E_MEMORY, "out of memory for level %d", c->out->nlevel);
     if (comm_agree(c->s->comm, rc, e) < 0)
         return -1;
-    const double *weight = c->best.weight;
-    if (c->s->p->options.policy == PATHS_DISJOINT) {
-        memcpy(c->now.price, c->best.price, (size_t)c->s->narc * sizeof *c->now.price);
+    if (disjoint && price) {
+        memcpy(c->now.price, price, (size_t)c->s->narc * sizeof *c->now.price);
         if (weigh(c, &c->now, 1, e) < 0)
             return -1;
         weight = c->now.weight;

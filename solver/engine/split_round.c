@@ -3,7 +3,7 @@
  * where flows that are still to come count with their shares (the method of conditional expectations; Raghavan, Journal
  * of Computer and System Sciences 37, 1988). Largest flows first.
  */
-#include "solver/engine/split_state.h"
+#include "solver/engine/split_inner.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* split_routes: paths and shares of all ranks become one struct routes on rank 0.
  */
-#include "solver/engine/split_state.h"
+#include "solver/engine/split_inner.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* split_ways: the paths of this rank's commodities: the first ones, those that pricing adds, and what prices prove.
  */
-#include "solver/engine/split_state.h"
+#include "solver/engine/split_inner.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -169,9 +169,11 @@ static void update(struct spread *s, int32_t i)
 /* Takes up the new counts of the arcs arc[n] in all subflows on them. */
 static void update_arcs(struct spread *s, const int32_t *arc, int32_t n)
 {
-    for (int32_t h = 0; h < n; h++)
+    for (int32_t h = 0; h < n; h++) {
+        s->s->work += s->s->count[arc[h]];
         for (int32_t k = s->s->head[arc[h]]; k >= 0; k = s->s->next[k])
             update(s, s->s->owner[k]);
+    }
 }
 
 static void lift(struct spread *s, int32_t i)
@@ -413,7 +415,7 @@ static void place_start(struct spread *s, enum climb_start start)
     if (start == START_BEST && s->best.routes)
         place_routes(s, s->best.routes);
     else if (start == START_COLOUR && s->colour)
-        colour_place(s->colour, s->s);
+        colour_place(s->colour, s->s, 1);
     eject_fill(s->s, 1);
 }
 

@@ -540,6 +540,7 @@ static int search_once(const struct problem *p, const struct pods *pods, struct 
     if (s->best.short_memory || !s->best.routes)
         return fail(e, E_MEMORY, "out of memory for the tables of %d flows", p->nflow);
     out->cut_short = s->stop.stopped;
+    out->value = s->best.value;
     out->routes = s->best.routes;
     s->best.routes = NULL;
     if (!(out->tables = forward_new(p->fabric, e)))

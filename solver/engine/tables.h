@@ -16,9 +16,10 @@ struct tables_goal {
 };
 
 struct tables_result {
-    struct forward *tables; /* rank 0, like routes; caller frees */
+    struct forward *tables; /* rank 0, like all the rest; caller frees */
     struct routes *routes;  /* gbps filled by water-filling */
-    int cut_short;          /* deadline or cancel */
+    double value;
+    int cut_short; /* deadline or cancel */
 };
 
 /* Rank 0 searches, the others wait: all ranks call it. E_INPUT when an option or a flow asks for more than tables can

@@ -76,25 +76,39 @@ double prices_level(int32_t n, const double *w, const double *r, double rate, do
     return z;
 }
 
-/* The derivative along the line at x; *curve: its own derivative. */
-static double slope_at(const struct rule *p, int32_t n, const double *step, const double *w, const double *r, double x,
-                       double *curve)
+/* The derivative along the line at x; *curve: its own derivative. v: the multipliers at 0; exponential ones only grow
+ * by a factor, the same for all arcs of one capacity. */
+static double slope_at(const struct rule *p, int32_t n, const double *step, const double *w, const double *r,
+                       const double *v, double x, double *curve)
 {
-    double slope = 0, bend = 0;
+    static const double tiny = 1e-200; /* below it a multiplier may have lost its digits */
+    double slope = 0, bend = 0, last = 0, factor = 1;
     for (int32_t i = 0; i < n; i++) {
-        double v = rule_value(p, w[i], r[i] + x * step[i]);
-        slope += step[i] * v;
-        bend += step[i] * step[i] * (p->exponential ? v : v > 0);
+        double u;
+        if (p->exponential && v[i] > tiny) {
+            if (step[i] != last) {
+                last = step[i];
+                factor = prices_exp(p->rate * (x * last));
+            }
+            u = v[i] * factor;
+        } else {
+            u = rule_value(p, w[i], r[i] + x * step[i]);
+        }
+        slope += step[i] * u;
+        bend += step[i] * step[i] * (p->exponential ? u : u > 0);
     }
     *curve = bend * p->rate;
     return slope;
 }
 
-double prices_search(const struct rule *p, int32_t n, const double *step, const double *w, const double *r, double most)
+double prices_search(const struct rule *p, int32_t n, const double *step, const double *w, const double *r, double *v,
+                     double most)
 {
     enum { MOST = 48 };               /* enough to bisect over 12 orders of magnitude; 2 or 3 are usual */
     static const double enough = 0.1; /* a sharper search buys nothing: the next commodity moves the prices anyway */
-    double curve, first = slope_at(p, n, step, w, r, 0, &curve), slope = first;
+    for (int32_t i = 0; p->exponential && i < n; i++)
+        v[i] = rule_value(p, w[i], r[i]);
+    double curve, first = slope_at(p, n, step, w, r, v, 0, &curve), slope = first;
     double low = 0, high = INFINITY, x = 0, last = INFINITY;
     if (!(first < 0))
         return 0;
@@ -105,7 +119,7 @@ double prices_search(const struct rule *p, int32_t n, const double *step, const 
         next = next < most ? next : most;
         last = high < INFINITY ? fabs(next - x) : INFINITY;
         x = next;
-        slope = slope_at(p, n, step, w, r, x, &curve);
+        slope = slope_at(p, n, step, w, r, v, x, &curve);
         if ((slope <= 0 && x >= most) || fabs(slope) <= -enough * first)
             return x;
         if (slope < 0)

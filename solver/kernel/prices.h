@@ -37,8 +37,8 @@ double prices_level(int32_t n, const double *w, const double *r, double rate, do
 
 /* How far to go along a line: arc i has w[i], r[i] + x * step[i] at distance x in [0, most]. Returns x where the
  * derivative sum_i step[i] v_i is near 0 (to a tenth of its size at 0), or most when it is still negative there; 0 when
- * it is not negative at 0. Safeguarded Newton, at most 48 evaluations, 2 or 3 as a rule. */
-double prices_search(const struct rule *p, int32_t n, const double *step, const double *w, const double *r,
+ * it is not negative at 0. v[n] is scratch. Safeguarded Newton, at most 48 evaluations, 2 or 3 as a rule. */
+double prices_search(const struct rule *p, int32_t n, const double *step, const double *w, const double *r, double *v,
                      double most);
 
 #endif

@@ -60,7 +60,7 @@ struct progress {
 struct hooks {
     void *context;
     void (*report)(void *context, const struct progress *row);
-    int (*stop)(void *context); /* non-zero: leave at the next round with the best plan so far (status cancelled) */
+    int (*stop)(void *context);  /* non-zero: leave at the next round with the best plan so far (status cancelled) */
     void (*idle)(void *context); /* now and then while rank 0 waits for the other ranks; it must not touch the comm */
 };
 

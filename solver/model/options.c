@@ -145,6 +145,17 @@ int options_set(struct options *o, const char *name, const char *value, struct e
     return row->type == OPTION_WORD ? set_word(o, row, value, e) : set_number(o, row, value, e);
 }
 
+int options_apply(struct options *o, const char *text, struct err *e)
+{
+    char name[64];
+    const char *equal = strchr(text, '=');
+    if (!equal || equal == text || equal - text >= (ptrdiff_t)sizeof name)
+        return fail(e, E_INPUT, "--set %.100s: want option=value", text);
+    memcpy(name, text, (size_t)(equal - text));
+    name[equal - text] = 0;
+    return options_set(o, name, equal + 1, e);
+}
+
 void options_default(struct options *o)
 {
     *o = (struct options){ 0 };

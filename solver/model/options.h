@@ -40,6 +40,9 @@ void options_default(struct options *o);
  * o is then unchanged. */
 int options_set(struct options *o, const char *name, const char *value, struct err *e);
 
+/* The same from "option=value". */
+int options_apply(struct options *o, const char *text, struct err *e);
+
 /* The option's present value as text that options_set takes back; n bytes of room. */
 void options_get(const struct options *o, const char *name, char *text, size_t n);
 

@@ -103,6 +103,7 @@ void plan_free(struct plan *p)
     forward_free(p->tables);
     free(p->efficiency);
     free(p->ecmp);
+    free(p->job_bound);
     free(p->load);
     certificate_free(&p->certificate);
     for (int32_t i = 0; p->level && i < p->nlevel; i++) {

@@ -67,6 +67,7 @@ struct plan {
     struct forward *tables; /* routing destination: every route follows from them; else NULL */
     double *efficiency; /* [njob] */
     double *ecmp;       /* [njob] mean over 16 seeds; NULL when not computed */
+    double *job_bound;  /* [njob] no routing gives job j more, were it alone; NULL when not computed */
     double *load;       /* [narc] load_a/u_a */
     struct certificate certificate;
     int32_t nlevel;
