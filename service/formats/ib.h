@@ -7,6 +7,7 @@
 #include "service/formats/formats.h"
 #include "service/wire/names.h"
 
+enum { IB_LID = 0xbfff /* the largest unicast address */ };
 enum { IB_NAME = 200 }; /* bytes of an id or a description; the hardware has 64 */
 
 /* A piece of the file, not zero-terminated. */
@@ -21,6 +22,8 @@ struct ib_node {
     int is_switch, left_out;
     int32_t first, nport; /* its ports */
     int32_t number;       /* in the fabric */
+    uint64_t guid;        /* switches; 0: not given */
+    int32_t lid;          /* switches; -1: not given */
 };
 
 struct ib_port {
@@ -28,7 +31,9 @@ struct ib_port {
     int32_t mate; /* the port at the other end, -1 before pairing */
     struct text peer;
     int64_t line;
-    double gbps; /* 0: not given */
+    double gbps;   /* 0: not given */
+    uint64_t guid; /* adapters; 0: not given */
+    int32_t lid;   /* adapters; -1: not given */
 };
 
 struct ib {
@@ -38,6 +43,7 @@ struct ib {
     struct ib_port *port;
     int64_t nnode, node_room, nport, port_room, line;
     struct names *id; /* id to node */
+    uint64_t guid;    /* of the switchguid line that stands before a switch; 0: none */
     struct err *e;
 };
 
@@ -50,6 +56,7 @@ void text_skip_blank(struct text *t);
 
 /* All of t as a number in [0, 65536], or -1. */
 int32_t text_number(struct text t);
+uint64_t text_hexadecimal(struct text t); /* with or without 0x; 0 when it is none */
 int text_printable(struct text t); /* ASCII, not empty, at most IB_NAME bytes */
 int text_starts(struct text t, const char *word);
 int text_contains(struct text t, const char *word);

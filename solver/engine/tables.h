@@ -27,4 +27,8 @@ struct tables_result {
 int tables_solve(const struct problem *p, const struct pods *pods, struct comm *c, const struct tables_goal *goal,
                  const struct hooks *hooks, struct tables_result *out, struct err *e);
 
+/* The ways that the flows of p take under the tables (a NIC sends on its first live cable); caller frees. E_INPUT when
+ * a flow does not arrive, naming it. */
+int tables_routes(const struct problem *p, const struct forward *t, struct routes **out, struct err *e);
+
 #endif
