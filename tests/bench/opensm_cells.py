@@ -35,13 +35,14 @@ def fabric(heddle, name, seed):
 
 
 def hosts_of(doc):
-    """Hosts as lists of NIC names by rail; NICs without a host or rail stand alone."""
+    """Hosts as lists of NIC names by rail; NICs without a host, or of a host with fewer of them, stand alone."""
     hosts, alone = {}, []
     for node in doc["nodes"]:
         if node["kind"] != "nic":
             continue
-        if "host" in node and "rail" in node:
-            hosts.setdefault(node["host"], {})[node["rail"]] = node["name"]
+        if "host" in node: # dumps do not tell every rail: then the order of the NICs does
+            nics = hosts.setdefault(node["host"], {})
+            nics[node.get("rail", len(nics))] = node["name"]
         else:
             alone.append(node["name"])
     full = max((len(h) for h in hosts.values()), default=1)
