@@ -1,6 +1,12 @@
 # Forwarding tables: the engine, their files, and a real subnet manager on a simulated subnet.
 heddle_test(tables LINK heddle_build heddle_referee heddle_sim -Wl,--wrap=array TIMEOUT 120)
 
+heddle_test(ib_tables LINK heddle_build heddle_formats -Wl,--wrap=array)
+if(HEDDLE_SANITIZE)
+  add_test(NAME ib_tables_long COMMAND ib_tables_test 100000)
+  set_tests_properties(ib_tables_long PROPERTIES TIMEOUT 600 LABELS soak)
+endif()
+
 function(heddle_subnet_test case)
   foreach(form short long)
     set(test subnet_${case}_${form})

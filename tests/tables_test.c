@@ -73,7 +73,8 @@ static void test_two_ways(void **state)
     CHECK(fabs(plan->value - 1) < 1e-9 && plan->status == PLAN_OPTIMAL, "value %g", plan->value);
     judge(p, plan, "by hand", 0);
     const struct forward *t = plan->tables;
-    int32_t spine0 = p->fabric->head[forward_row(t, leaf)[nic[2]]], spine1 = p->fabric->head[forward_row(t, leaf)[nic[3]]];
+    int32_t spine0 = p->fabric->head[forward_row(t, leaf)[nic[2]]],
+            spine1 = p->fabric->head[forward_row(t, leaf)[nic[3]]];
     CHECK(spine0 != spine1, "both over spine %d", spine0);
     for (int32_t v = leaf; v < leaf + 4; v++) /* whole: to every other node, switches too */
         for (int32_t d = 0; d < p->fabric->nnode; d++)
@@ -309,7 +310,7 @@ static void test_check_tells_what_is_wrong(void **state)
     (void)state;
     /* leaves 0 1, spines 2 3; links 0..3: leaf l to spine s is 2 l + s at its place before the NICs */
     for (int fault = 0; fault < 8; fault++) {
-        static const char *const word[] = { "no forwarding tables", "is not in [0,",  "starts at",     "does not reach",
+        static const char *const word[] = { "no forwarding tables", "is not in [0,",  "starts at",   "does not reach",
                                             "goes round",           "its table says", "ends at NIC", "is not live" };
         struct plan *plan;
         struct err e = { 0 };
@@ -347,7 +348,8 @@ static void test_check_tells_what_is_wrong(void **state)
     }
 }
 
-/* Tables that reach everything and still may lock: spine 2 sends down to a leaf that sends up again, round and round. */
+/* Tables that reach everything and still may lock: spine 2 sends down to a leaf that sends up again, round and round.
+ */
 static void test_check_finds_rings(void **state)
 {
     (void)state;

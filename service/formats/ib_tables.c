@@ -111,6 +111,7 @@ struct reader {
     int32_t *by_lid; /* [IB_MAX_LID + 1] node with the address, -1 */
     int32_t *arc_at; /* [IB_MAX_PORT + 1] arcs of the present switch by port, -1 */
     int32_t v;       /* present switch, -1: none of the fabric's */
+    int multicast;   /* the lines are of a multicast table, which is not read */
     int64_t entries;
     struct format_report *report;
     struct err *e;
@@ -173,11 +174,12 @@ static int read_line(struct reader *r, const char *line)
 {
     while (isspace((unsigned char)*line))
         line++;
-    if (!strncmp(line, "Unicast lids", 12))
+    if (!strncmp(line, "Unicast lids", 12)) {
+        r->multicast = 0;
         begin_switch(r, line);
-    else if (!strncmp(line, "Multicast", 9))
-        r->v = -1;
-    else if (!strncmp(line, "0x", 2))
+    } else if (!strncmp(line, "Multicast", 9))
+        r->multicast = 1;
+    else if (!r->multicast && !strncmp(line, "0x", 2))
         return read_entry(r, line);
     return 0; /* blank, remarks, "n lids dumped" and what else tools print between the tables */
 }
