@@ -278,6 +278,7 @@ static int solve_tables(struct job *j, struct err *e)
         return -1;
     j->limited |= out.cut_short && !j->cancelled;
     if (j->plan) {
+        routes_free(j->plan->routes);
         j->plan->routes = out.routes;
         j->plan->tables = out.tables;
         j->plan->info.seconds_round = clock_of(j) - begin;
@@ -416,12 +417,12 @@ static int solve_routes(struct job *j, struct err *e)
     int rc = any > 0 ? cuts_bound(j->p, j->pods, NULL, &j->best, e) : solve_nothing(j, e);
     if (comm_agree(j->comm, rc, e) < 0)
         return -1;
+    if (j->p->options.routing == ROUTE_DESTINATION)
+        return solve_tables(j, e); /* tables are whole, also where nothing is to be routed */
     if (!(any > 0))
         return 0;
     if (j->p->options.routing == ROUTE_PINNED)
         return solve_pinned(j, e);
-    if (j->p->options.routing == ROUTE_DESTINATION)
-        return solve_tables(j, e);
     return maximises(j->p) ? solve_split_fair(j, e) : solve_split_utilization(j, e);
 }
 

@@ -83,6 +83,28 @@ static void test_two_ways(void **state)
     problem_free(p);
 }
 
+/* Nothing to route: tables all the same, for a fabric in two parts and one without any switch, too. */
+static void test_nothing_to_route(void **state)
+{
+    (void)state;
+    for (int parts = 0; parts < 3; parts++) {
+        struct build b;
+        struct err e = { 0 };
+        build_start(&b, 1);
+        for (int i = 0; i < parts; i++)
+            build_clos(&b, 2, 2, 2, 1, 100, 100);
+        struct problem *p = build_problem(&b, DEMAND_BYTES);
+        struct plan *plan = plan_of(p, &e);
+        CHECK(plan && plan->tables, "%d parts: %s", parts, e.text);
+        judge(p, plan, "nothing", (uint64_t)parts);
+        for (int32_t v = 0; v < p->fabric->nnode; v++)
+            for (int32_t d = 0; plan->tables->row[v] >= 0 && d < p->fabric->nnode; d++)
+                CHECK((forward_row(plan->tables, v)[d] >= 0) == (v != d && v / 8 == d / 8), "%d towards %d", v, d);
+        plan_free(plan);
+        problem_free(p);
+    }
+}
+
 /* A ring of five switches, one NIC each: shortest ways would wait for each other round the ring. */
 static void test_ring_of_switches(void **state)
 {
@@ -426,6 +448,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_ways),
+        cmocka_unit_test(test_nothing_to_route),
         cmocka_unit_test(test_ring_of_switches),
         cmocka_unit_test(test_against_all_tables),
         cmocka_unit_test(test_damaged_fabrics),

@@ -1,6 +1,6 @@
 """The ten fabrics and four job mixes of the comparison with OpenSM, as problem documents.
 
-Every NIC is busy, placement is random: eight jobs share the fabric. ring1: one ring per job over scattered NICs;
+Every NIC is busy, placement is random: eight jobs (of two hosts at the least) share the fabric. ring1: one ring per job over scattered NICs;
 rail: a job has whole hosts and one ring per rail; a2a1: all-to-all in scattered groups of eight; mix: ring, rail and
 all-to-all jobs in turn.
 """
@@ -71,13 +71,14 @@ def problem(doc, mix, seed):
     rng = random.Random(f"{mix}/{seed}")
     hosts, alone = hosts_of(doc)
     rng.shuffle(hosts)
-    kinds = [["ring1", "rail", "a2a1"][j % 3] if mix == "mix" else mix for j in range(JOBS)]
-    share = [hosts[len(hosts) * j // JOBS:len(hosts) * (j + 1) // JOBS] for j in range(JOBS)]
-    loose = [n for j in range(JOBS) if kinds[j] != "rail" for h in share[j] for n in h] + alone
+    njob = min(JOBS, len(hosts) // 2)
+    kinds = [["ring1", "rail", "a2a1"][j % 3] if mix == "mix" else mix for j in range(njob)]
+    share = [hosts[len(hosts) * j // njob:len(hosts) * (j + 1) // njob] for j in range(njob)]
+    loose = [n for j in range(njob) if kinds[j] != "rail" for h in share[j] for n in h] + alone
     rng.shuffle(loose)
-    plain = [j for j in range(JOBS) if kinds[j] != "rail"]
+    plain = [j for j in range(njob) if kinds[j] != "rail"]
     jobs = []
-    for j in range(JOBS):
+    for j in range(njob):
         mine = []
         if j in plain:
             i = plain.index(j)
