@@ -15,14 +15,16 @@
 #include <string.h>
 
 enum {
-    FLOOR_STEPS = 3000, /* of the first try at the bound */
-    LEVEL_STEPS = 1500, /* of a try at a lower common level */
-    RAISE_STEPS = 600,  /* of a try at a vector of levels */
+    FLOOR_STEPS = 20000, /* of the first try at the bound */
+    LEVEL_STEPS = 6000,  /* of a try at a lower common level */
+    RAISE_STEPS = 1500,  /* of a try at a vector of levels */
+    REFINEMENTS = 5,     /* of what flows are counted with */
     BISECTIONS = 7,
     ROUNDS = 40, /* of the ladder */
 };
 static const int64_t WORK = 80000000; /* arcs touched, all tries together: two to three seconds */
 static const double SAME = 1e-9;      /* relative, between levels */
+static const double GRID = 1.03;      /* of what flows are seen to take */
 static const double CLOSE = 1.01;     /* ratio of levels at which bisection stops */
 
 /* Levels at which parts of one cable's flows are served, from the rings (1, 1/2, ...) to all-to-all of up to sixteen.
@@ -43,6 +45,7 @@ struct search {
     struct cover *cover;
     struct starter *starter; /* NULL where the fabric has no tiers to colour */
     double *rate, *need;     /* [nflow] Gb/s that NICs alone allow; that the target asks for */
+    double *most;            /* [nflow] Gb/s that the flow is counted with at most: rate, or what it was seen to take */
     double *ceiling;         /* [njob] efficiency that NICs alone allow */
     double *target;          /* [njob] */
     double bound;            /* on the value, NIC ceilings included */
@@ -210,7 +213,8 @@ static void aim(struct search *s)
 {
     for (int32_t f = 0; f < s->p->nflow; f++)
         s->need[f] = s->target[s->p->job[f]] * s->p->need[f];
-    trees_target(s->t, s->rate, s->need, 1);
+    memcpy(s->most, s->rate, (size_t)s->p->nflow * sizeof *s->most);
+    trees_target(s->t, s->most, s->need, 1);
 }
 
 static void aim_level(struct search *s, double v)
@@ -227,9 +231,48 @@ static void aim_rungs(struct search *s)
     aim(s);
 }
 
+/* Flows may take more than their NICs' fair share when others of the NIC are held back elsewhere. Counts every flow
+ * with what it takes now, in steps of GRID; 0 when that is nothing new. */
+static int count_more(struct search *s)
+{
+    int more = 0;
+    for (int32_t f = 0; f < s->p->nflow; f++) {
+        if (!problem_routed(s->p, f) || !isfinite(s->rate[f]))
+            continue;
+        double takes = s->routes->gbps[s->routes->first[f]], before = s->most[f];
+        while (s->most[f] * (1 + SAME) < takes)
+            s->most[f] *= GRID;
+        more |= s->most[f] > before;
+    }
+    return more;
+}
+
 static int run(struct search *s, int64_t steps)
 {
     return trees_search(s->t, &s->rng, steps, s->work_end, &s->stop);
+}
+
+/* 1 when the last score has every job at its target. */
+static int on_target(const struct search *s)
+{
+    for (int32_t j = 0; j < s->p->njob; j++)
+        if (s->best.trial[j] < s->target[j] * (1 - 1e-7))
+            return 0;
+    return 1;
+}
+
+/* Searches until the exact rates are on target, not only the counts. */
+static int reach(struct search *s, int64_t steps)
+{
+    for (int i = 0; i < REFINEMENTS && run(s, steps); i++) {
+        score(s);
+        if (on_target(s))
+            return 1;
+        if (!count_more(s))
+            return 0;
+        trees_target(s->t, s->most, s->need, 1);
+    }
+    return 0;
 }
 
 /* ---- starts ---- */
@@ -263,17 +306,16 @@ static void find_floor(struct search *s)
 {
     aim_level(s, s->bound);
     start(s);
-    if (s->t->nviolated > 0)
-        run(s, FLOOR_STEPS);
+    reach(s, FLOOR_STEPS);
     score(s);
     double hi = s->bound;
     for (int i = 0; i < BISECTIONS && !meets_bound(s) && hi > s->best.value * CLOSE && !over(s); i++) {
         double mid = .5 * (s->best.value + hi);
         aim_level(s, mid);
-        int done = run(s, LEVEL_STEPS);
-        score(s);
-        if (!done && s->best.value < mid)
-            hi = mid;
+        if (!reach(s, LEVEL_STEPS)) {
+            score(s);
+            hi = s->best.value < mid ? mid : hi;
+        }
     }
 }
 
@@ -331,18 +373,31 @@ static int32_t most_excess(struct search *s)
     return worst;
 }
 
+/* The job above the last rung that the last score has least of its target, -1 when there is none. */
+static int32_t furthest_behind(const struct search *s)
+{
+    int32_t worst = -1;
+    double least = 1 - 1e-7;
+    for (int32_t j = 0; j < s->p->njob; j++)
+        if (s->rung[j] < s->nladder - 1 && s->best.trial[j] / s->target[j] < least) {
+            least = s->best.trial[j] / s->target[j];
+            worst = j;
+        }
+    return worst;
+}
+
 /* Aims at the rungs; jobs in the way step down one by one until the target holds. 0 when all are down. */
 static int descend(struct search *s)
 {
     aim_rungs(s);
-    while (!run(s, RAISE_STEPS) && !over(s)) {
-        int32_t j = most_excess(s);
+    while (!reach(s, RAISE_STEPS) && !over(s)) {
+        int32_t j = s->t->nviolated > 0 ? most_excess(s) : furthest_behind(s);
         if (j < 0)
             return 0;
         s->rung[j]++;
         aim_rungs(s);
     }
-    return s->t->nviolated == 0;
+    return s->t->nviolated == 0 && !over(s);
 }
 
 /* One try to bring job j one rung up from the kept state. */
@@ -353,7 +408,7 @@ static int try_up(struct search *s, int32_t j)
         s->target[i] = at_level(s, i, s->ladder[s->rung[i]]);
     if (cover_allows(s->cover, s->target)) {
         aim(s);
-        if (run(s, RAISE_STEPS)) {
+        if (reach(s, RAISE_STEPS)) {
             keep(s);
             return 1;
         }
@@ -463,9 +518,8 @@ static void search_clear(struct search *s)
     best_free(&s->best);
     cover_free(s->cover);
     starter_free(s->starter);
-    void *owned[] = {
-        s->rate, s->need, s->ceiling, s->target, s->keep_len, s->keep_arc, s->rung, s->hi, s->lo, s->low
-    };
+    void *owned[] = { s->rate,     s->need, s->most, s->ceiling, s->target, s->keep_len,
+                      s->keep_arc, s->rung, s->hi,   s->lo,      s->low };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
 }
@@ -476,6 +530,7 @@ static int search_arrays(struct search *s)
     int64_t njob = p->njob, slots = (int64_t)s->t->nunit * s->t->longest;
     s->rate = array(p->nflow, sizeof *s->rate);
     s->need = array(p->nflow, sizeof *s->need);
+    s->most = array(p->nflow, sizeof *s->most);
     s->ceiling = array(njob, sizeof *s->ceiling);
     s->target = array(njob, sizeof *s->target);
     s->keep_len = array(s->t->nunit, sizeof *s->keep_len);
@@ -484,8 +539,8 @@ static int search_arrays(struct search *s)
     s->hi = array(njob, sizeof *s->hi);
     s->lo = array(njob, sizeof *s->lo);
     s->low = array(njob, sizeof *s->low);
-    return s->rate && s->need && s->ceiling && s->target && s->keep_len && s->keep_arc && s->rung && s->hi && s->lo &&
-                   s->low
+    return s->rate && s->need && s->most && s->ceiling && s->target && s->keep_len && s->keep_arc && s->rung && s->hi &&
+                   s->lo && s->low
                ? 0
                : -1;
 }
