@@ -265,7 +265,7 @@ static void mutate(char *text, int64_t *n, struct rng *rng)
     text[*n] = 0;
 }
 
-static int64_t rounds = 3000;
+static int64_t rounds = 1000;
 
 static void test_mutations(void **state)
 {

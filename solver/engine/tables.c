@@ -17,15 +17,15 @@
 enum {
     FLOOR_STEPS = 20000, /* of the first try at the bound */
     LEVEL_STEPS = 6000,  /* of a try at a lower common level */
-    RAISE_STEPS = 1500,  /* of a try at a vector of levels */
+    RAISE_STEPS = 500,   /* of a try at a vector of levels; twice and four times that in later rounds */
     REFINEMENTS = 5,     /* of what flows are counted with */
     BISECTIONS = 7,
     ROUNDS = 40, /* of the ladder */
 };
-static const int64_t WORK = 80000000; /* arcs touched, all tries together: two to three seconds */
-static const double SAME = 1e-9;      /* relative, between levels */
-static const double GRID = 1.03;      /* of what flows are seen to take */
-static const double CLOSE = 1.01;     /* ratio of levels at which bisection stops */
+static const int64_t WORK = 110000000; /* arcs touched, all tries together: two to three seconds */
+static const double SAME = 1e-9;       /* relative, between levels */
+static const double GRID = 1.03;       /* of what flows are seen to take */
+static const double CLOSE = 1.01;      /* ratio of levels at which bisection stops */
 
 /* Levels at which parts of one cable's flows are served, from the rings (1, 1/2, ...) to all-to-all of up to sixteen.
  */
@@ -59,6 +59,7 @@ struct search {
     int32_t nladder, *rung; /* [njob] */
     double *hi, *lo;        /* [njob] */
     uint8_t *low;           /* [njob] */
+    int64_t raise_steps;    /* of this round's tries */
     struct rng rng;
     struct trees_stop stop;
     int64_t work_end;
@@ -390,7 +391,7 @@ static int32_t furthest_behind(const struct search *s)
 static int descend(struct search *s)
 {
     aim_rungs(s);
-    while (!reach(s, RAISE_STEPS) && !over(s)) {
+    while (!reach(s, s->raise_steps) && !over(s)) {
         int32_t j = s->t->nviolated > 0 ? most_excess(s) : furthest_behind(s);
         if (j < 0)
             return 0;
@@ -408,7 +409,7 @@ static int try_up(struct search *s, int32_t j)
         s->target[i] = at_level(s, i, s->ladder[s->rung[i]]);
     if (cover_allows(s->cover, s->target)) {
         aim(s);
-        if (reach(s, RAISE_STEPS)) {
+        if (reach(s, s->raise_steps)) {
             keep(s);
             return 1;
         }
@@ -444,6 +445,7 @@ static int all_at_top(const struct search *s)
 static void ladder_round(struct search *s, int32_t round)
 {
     build_ladder(s);
+    s->raise_steps = (int64_t)RAISE_STEPS << round % 3;
     for (int32_t j = 0; j < s->p->njob; j++)
         s->rung[j] = 0;
     respect_cuts(s);
