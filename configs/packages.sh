@@ -3,7 +3,8 @@
 # need. Needs root only when there is something to install.
 set -eu
 build="build-essential cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libmetis-dev libzmq3-dev libmsgpack-dev
-       libsqlite3-dev libjansson-dev uthash-dev libinih-dev libsodium-dev libcmocka-dev"
+       libsqlite3-dev libjansson-dev uthash-dev libinih-dev libsodium-dev libexpat1-dev libyaml-dev
+       libcmocka-dev"
 tests="opensm ibsim-utils infiniband-diags clang libclang-rt-14-dev python3 python3-zmq python3-msgpack coinor-libclp-dev curl procps git"
 want=$build
 [ "${1:-}" = test ] && want="$build $tests"

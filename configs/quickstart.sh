@@ -1,7 +1,8 @@
 #!/bin/sh
 # The main job, once: install, build, start heddled on loopback with a world of two ranks, submit an example (two data
 # centers, three training jobs, one across both), watch it, fetch and check the plan, print what it achieves, stop.
-# usage: sh configs/quickstart.sh        RANKS=4 PORT=5570 FOLDER=run/quickstart are its knobs
+# usage: sh configs/quickstart.sh        RANKS=4 PORT=5570 FOLDER=run/quickstart are its knobs; PROGRAMS=BUILD-FOLDER takes
+# programs that are built already
 set -eu
 cd "$(dirname "$0")/.."
 ranks=${RANKS:-2}
@@ -9,11 +10,14 @@ folder=${FOLDER:-run/quickstart}
 say() { printf '\n== %s\n' "$*"; }
 
 say "packages and build"
-sh configs/packages.sh
-cmake --preset release >/dev/null
-cmake --build --preset release --target heddle heddled | tail -n 1
-heddle=build/release/service/cli/heddle
-heddled=build/release/service/daemon/heddled
+if [ -z "${PROGRAMS:-}" ]; then
+    PROGRAMS=build/release
+    sh configs/packages.sh
+    cmake --preset release -DHEDDLE_TESTS=OFF >/dev/null
+    cmake --build --preset release --target heddle heddled | tail -n 1
+fi
+heddle=$PROGRAMS/service/cli/heddle
+heddled=$PROGRAMS/service/daemon/heddled
 
 say "the example: two data centers of 512 NICs, thin links between them, three jobs"
 rm -rf "$folder"

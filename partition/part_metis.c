@@ -1,4 +1,4 @@
-/* METIS behind a fence. Its traps (service.md section 6) and what is done here:
+/* METIS behind a fence. Its traps and what is done here:
  * it divides by zero for one part, leaves parts empty when parts are many, and fails on disconnected graphs: components
  * are told apart first, each gets its share of the parts and at least 8 vertices per part, and the answer is repaired;
  * it crashes on asymmetric input and overflows 32 bits: checked and scaled before the call;

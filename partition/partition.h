@@ -1,5 +1,4 @@
-/* Cuts the fabric into pods: the labels that the problem gives, else METIS, checked and repaired (service.md section
- * 6).
+/* Cuts the fabric into pods: the labels that the problem gives, else METIS, checked and repaired.
  */
 #ifndef HEDDLE_PARTITION_H
 #define HEDDLE_PARTITION_H

@@ -1,4 +1,4 @@
-/* The proof: what the certificate shows by its own data, whatever the plan says about it (contract section 3).
+/* The proof: what the certificate shows by its own data, whatever the plan says about it (solver/README.md).
  */
 #include "solver/check_part.h"
 
@@ -55,7 +55,7 @@ static int nothing_routed(const struct problem *p)
     return 1;
 }
 
-/* Weak duality (contract section 3, the table): the bound of the prices length, with dist of their cheapest paths. NaN
+/* Weak duality (solver/README.md): the bound of the prices length, with dist of their cheapest paths. NaN
  * where they prove nothing. */
 static double prices_bound(const struct problem *p, const double *length, const double *dist)
 {

@@ -124,7 +124,7 @@ static void check_stated_split(const struct problem *p, const struct routes *r, 
                         f->node_name[f->tail[a]], f->node_name[f->head[a]], used[a], f->cap[a]);
 }
 
-/* e_j of contract section 3 from the rates. */
+/* e_j of solver/README.md from the rates. */
 static double efficiency(const struct problem *p, const struct routes *r, const double *rate, int32_t j)
 {
     double slowest = 0, least = 1;

@@ -10,6 +10,7 @@
 #include "solver/engine/baseline.h"
 #include "solver/engine/cuts.h"
 #include "solver/engine/pin.h"
+#include "solver/engine/reach.h"
 #include "solver/engine/score.h"
 #include "solver/engine/split.h"
 #include "solver/engine/tables.h"
@@ -74,26 +75,6 @@ static int stop(void *context)
 
 /* ---- reachability: an unreachable pair is a result, with the cut that shows it ---- */
 
-static void flood(const struct fabric *f, int32_t s, uint8_t *seen, int32_t *queue)
-{
-    int32_t n = 0;
-    memset(seen, 0, (size_t)f->nnode);
-    queue[n++] = s;
-    seen[s] = 1;
-    for (int32_t i = 0; i < n; i++) {
-        int32_t v = queue[i];
-        if (f->node_kind[v] == NODE_NIC && v != s)
-            continue;
-        for (int32_t k = f->first[v]; k < f->first[v + 1]; k++) {
-            int32_t t = f->head[f->out[k]];
-            if (!seen[t]) {
-                seen[t] = 1;
-                queue[n++] = t;
-            }
-        }
-    }
-}
-
 static int listed(const struct problem *p, int32_t f)
 {
     return p->list_first && p->list_first[f] < p->list_first[f + 1];
@@ -113,7 +94,7 @@ static int has_live_list(const struct problem *p, int32_t f)
 
 /* The first flow without a live path, or -1; seen then marks what its source reaches. Flows are looked at by source, so
  * that a source is flooded once. */
-static int64_t unreachable(const struct problem *p, uint8_t *seen, int32_t *queue, int32_t *first, int32_t *item)
+static int64_t unreachable(const struct problem *p, int32_t *seen, int32_t *queue, int32_t *first, int32_t *item)
 {
     const struct fabric *f = p->fabric;
     for (int32_t i = 0; i < p->nflow; i++)
@@ -130,18 +111,20 @@ static int64_t unreachable(const struct problem *p, uint8_t *seen, int32_t *queu
             if (!problem_routed(p, i) || (worst >= 0 && i > worst))
                 continue;
             if (!flooded++)
-                flood(f, v, seen, queue);
-            if (listed(p, i) ? !has_live_list(p, i) : !seen[p->dst[i]])
+                reach(f, NULL, v, v + 1, seen, queue);
+            if (listed(p, i) ? !has_live_list(p, i) : seen[p->dst[i]] != v + 1)
                 worst = i;
         }
     }
-    if (worst >= 0)
-        flood(f, p->src[worst], seen, queue);
+    if (worst >= 0) {
+        memset(seen, 0, (size_t)f->nnode * sizeof *seen);
+        reach(f, NULL, p->src[worst], 1, seen, queue);
+    }
     return worst;
 }
 
 /* Certificate of the cut around what the source reaches: every arc that leaves it is dead. */
-static int state_cut(struct job *j, int32_t flow, const uint8_t *seen, struct err *e)
+static int state_cut(struct job *j, int32_t flow, const int32_t *seen, struct err *e)
 {
     const struct fabric *f = j->p->fabric;
     struct certificate *c = &j->plan->certificate;
@@ -164,8 +147,8 @@ static int look_for_cut(struct job *j, struct err *e)
 {
     const struct problem *p = j->p;
     int32_t n = p->fabric->nnode;
-    uint8_t *seen = array(n, 1);
-    int32_t *queue = array(n, sizeof *queue), *first = array((int64_t)n + 2, sizeof *first);
+    int32_t *seen = array(n, sizeof *seen), *queue = array(n, sizeof *queue),
+            *first = array((int64_t)n + 2, sizeof *first);
     int32_t *item = array(p->nflow, sizeof *item);
     int rc = 0;
     if (!seen || !queue || !first || !item) {
@@ -338,14 +321,23 @@ static int solve_split_fair(struct job *j, struct err *e)
 
 /* ---- the plan ---- */
 
+/* Jobs with gbps demands cannot have more than they ask for, which no prices can say. */
+static int all_served(const struct job *j)
+{
+    int served = maximises(j->p) && j->p->kind == DEMAND_GBPS;
+    for (int32_t i = 0; i < j->p->njob; i++)
+        served &= j->plan->efficiency[i] >= 1 - ROUND_OFF;
+    return served;
+}
+
 static enum plan_status status_of(const struct job *j, double gap)
 {
-    if (gap <= j->p->options.gap + ROUND_OFF)
+    if (gap <= j->p->options.gap + ROUND_OFF || all_served(j))
         return PLAN_OPTIMAL;
     return j->cancelled ? PLAN_CANCELLED : PLAN_FEASIBLE;
 }
 
-/* What hashing gives each job, the mean over the contract's seeds. Seed s is tried by rank s mod size; each result is
+/* What hashing gives each job, the mean over the 16 seeds. Seed s is tried by rank s mod size; each result is
  * brought by one rank, as bits, and added in the order of the seeds. Only rank 0 has mean. */
 static int ecmp_means(struct job *j, double *mean, struct err *e)
 {

@@ -43,7 +43,8 @@ int32_t build_link(struct build *b, int32_t from, int32_t to, double gbps)
     return b->nlink++;
 }
 
-int32_t build_clos(struct build *b, int32_t leaves, int32_t spines, int32_t nics, int32_t cables, double nic, double link)
+int32_t build_clos(struct build *b, int32_t leaves, int32_t spines, int32_t nics, int32_t cables, double nic,
+                   double link)
 {
     int32_t first = b->nnode;
     for (int32_t i = 0; i < leaves + spines; i++)
@@ -181,7 +182,9 @@ struct problem *build_problem(struct build *b, enum demand_kind kind)
         fprintf(stderr, "%s\n", e.text);
         abort();
     }
-    void *owned[] = { b->nic_kind, b->site, b->from, b->to, b->down, b->gbps, b->nic, b->job, b->src, b->dst, b->demand };
+    void *owned[] = {
+        b->nic_kind, b->site, b->from, b->to, b->down, b->gbps, b->nic, b->job, b->src, b->dst, b->demand
+    };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     *b = (struct build){ .rng = b->rng };

@@ -59,7 +59,7 @@ static int crosses(const struct problem *p, const struct certificate *c, int flo
     return !reached;
 }
 
-/* The pigeonhole formula of the contract, recounted: n flows do not fit just above the bound. */
+/* The pigeonhole formula of solver/README.md, recounted: n flows do not fit just above the bound. */
 static void recount(const struct problem *p, const struct certificate *c)
 {
     double r = INFINITY, held = 0;

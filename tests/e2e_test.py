@@ -1,5 +1,5 @@
-"""The program heddle from end to end: the same plan for any number of ranks and through the service; problems at the edges;
-refusals that leave nothing behind. Standard library only. usage: e2e_test.py NAME, with HEDDLE_BIN = the build folder."""
+"""The program heddle from end to end: the same plan for any number of ranks; problems at the edges; refusals that leave
+nothing behind; known optima; the quickstart. Standard library only. usage: e2e_test.py NAME, with HEDDLE_BIN = the build folder."""
 import json
 import os
 import pathlib
@@ -111,7 +111,7 @@ def edges(home):
                 assert plan["status"] == "optimal" and plan["value"] == (1 if objective == "job_fair" else 0), plan
                 run("check", home / "p.json", home / "plan.json")
     plan, _ = solve(home, problem(NODES, LINKS, [{"name": "j", "flows": [flow("a", "a"), flow("a", "b"), flow("a", "b", 0)]}]))
-    # a flow to itself needs no route, but the contract counts its bytes among what an endpoint has to send
+    # a flow to itself needs no route, but the ideal time counts its bytes among what an endpoint has to send
     assert plan["value"] == 2 and [len(f["paths"]) for f in plan["flows"]] == [0, 1, 0], plan
     judged(home / "p.json", home / "plan.json")
     # b has two cables but never forwards: the only way from a to c is dead
@@ -216,6 +216,24 @@ def known_optima(home):
         judged(home / "p.json", home / "plan.json")
         plan = json.loads((home / "plan.json").read_text())
         assert plan["value"] <= best[name] * 1.001 and plan["bound"] >= best[name] * 0.999, (name, plan["value"], plan["bound"])
+    te = SHARED / "data/te/ncflow_instances"
+    for name, value in (("Deltacom", 0.6601022127), ("Colt", 0.7221125408)):
+        done = subprocess.run([sys.executable, str(SHARED / "tools/te_problem.py"), "te", f"{te}/{name}.edges",
+                               f"{te}/{name}_gravity_8_mlu.tm", f"{te}/{name}.paths4"], capture_output=True)
+        (home / "p.json").write_bytes(done.stdout)
+        run("solve", home / "p.json", "-o", home / "plan.json")
+        judged(home / "p.json", home / "plan.json")
+        plan = json.loads((home / "plan.json").read_text())
+        assert plan["value"] <= value * 1.001 and plan["bound"] >= value * 0.999, (name, plan["value"], plan["bound"])
+    run("import", "ibnetdiscover", SHARED / "data/fabrics/ib/dgx-ndr-ibnetdiscover.out", "-o", home / "dgx.json")
+    fabric = json.loads((home / "dgx.json").read_text())
+    kinds = [n["kind"] for n in fabric.get("fabric", fabric)["nodes"]]
+    assert (kinds.count("switch"), kinds.count("nic")) == (40, 582 - 40)
+    for jobs in (["hierarchical:all"], ["hierarchical:20:5"]):
+        run("generate", "jobs", home / "dgx.json", "--place", "fragmented", "--job", *jobs, "-o", home / "p.json")
+        run("solve", home / "p.json", "-o", home / "plan.json")
+        judged(home / "p.json", home / "plan.json")
+        assert json.loads((home / "plan.json").read_text())["gap"] <= 0.05
     for name, value in (("cell-3-8-0", 1), ("cell-5-4-0", 1), ("cell-1-4-1", 0.5)):
         source = SHARED / f"data/paper_cells/{name}.json"
         run("solve", source, "-o", home / "plan.json")
@@ -223,6 +241,42 @@ def known_optima(home):
         plan = json.loads((home / "plan.json").read_text())
         assert plan["status"] == "optimal" and abs(plan["value"] - value) < 1e-9, (name, plan["value"])
         assert all(job["efficiency"] > value - 1e-9 for job in plan["jobs"])
+
+
+def scale(home):
+    """Demands ten times as large give the same routes, ten times the load: no unit hides in a tolerance."""
+    fabrics(home)
+    for settings in (["objective=max_utilization"], ["objective=max_utilization", "routing=split"]):
+        words = [w for s in settings for w in ("--set", s)]
+        run("solve", home / "clos-jobs.json", "-o", home / "one.json", *words)
+        doc = json.loads((home / "clos-jobs.json").read_text())
+        for job in doc["jobs"]:
+            flows = job["flows"]
+            if isinstance(flows, dict):
+                flows["bytes"] = [16 * x for x in flows["bytes"]]
+            else:
+                job["flows"] = [dict(f, bytes=16 * f["bytes"]) for f in flows]
+        (home / "many.json").write_text(json.dumps(doc))
+        run("solve", home / "many.json", "-o", home / "sixteen.json", *words)
+        one, many = (json.loads((home / f"{x}.json").read_text()) for x in ("one", "sixteen"))
+        for key in ("value", "bound"):
+            assert abs(many[key] / one[key] / 16 - 1) < 1e-6, (settings, key, one[key], many[key])
+        assert one["solver"]["rounds"] == many["solver"]["rounds"] > 0
+
+
+def quickstart(home):
+    """The README's first command, on the programs that are built: its plan keeps what the README promises."""
+    done = subprocess.run(["sh", str(pathlib.Path(__file__).parent.parent / "configs/quickstart.sh")], capture_output=True, text=True,
+                          timeout=300, env={**ENVIRONMENT, "PROGRAMS": str(BIN.resolve()), "FOLDER": str(home / "run")})
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    plan = json.loads((home / "run/plan.json").read_text())
+    judged(home / "run/problem.json", home / "run/plan.json")
+    jobs = plan["jobs"]
+    assert plan["status"] == "optimal" and plan["value"] == plan["bound"] and plan["solver"]["ranks"] == 2, plan["solver"]
+    assert plan["value"] >= 1.5 * min(j["ecmp_efficiency"] for j in jobs) and len(jobs) == 3
+    assert all(j["efficiency"] >= j["ecmp_efficiency"] for j in jobs) and plan["solver"]["rounds"] > 0
+    for word in ("under ECMP", "hottest arcs", "0 faults", "pods 2", *(j["name"] for j in jobs)):
+        assert word in done.stdout, (word, done.stdout)
 
 
 def main(name):

@@ -81,8 +81,8 @@ static void recount(const struct eject *s, int seed)
         nviolated += s->sum[a] > s->cap[a];
         CHECK((s->where[a] >= 0) == (s->sum[a] > s->cap[a]), "seed %d: arc %d in the list of violated ones", seed, a);
     }
-    CHECK(nviolated == s->nviolated && fabs(excess - s->excess) < 1e-6 * (1 + excess), "seed %d: excess %g and %g", seed,
-          excess, s->excess);
+    CHECK(nviolated == s->nviolated && fabs(excess - s->excess) < 1e-6 * (1 + excess), "seed %d: excess %g and %g",
+          seed, excess, s->excess);
 }
 
 /* Least added excess over all loop-free paths of at most limit arcs between the ends of unit g's way. */

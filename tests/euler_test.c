@@ -68,7 +68,8 @@ static void test_full_permutation(void **state)
     euler_split(x, N, 1, left, right, 3, colour);
     for (int32_t i = 0; i < N; i++)
         for (int32_t k = 0; k < i; k++)
-            CHECK(colour[i] != colour[k] || (left[i] != left[k] && right[i] != right[k]), "edges %d and %d clash", i, k);
+            CHECK(colour[i] != colour[k] || (left[i] != left[k] && right[i] != right[k]), "edges %d and %d clash", i,
+                  k);
     euler_free(x);
 }
 

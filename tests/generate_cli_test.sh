@@ -68,7 +68,7 @@ grep -q '1 switches, 2 NICs' said || wrong "import says: $(cat said)"
 "$heddle" import ibnetdiscover - <net 2>/dev/null | cmp -s - net.json || wrong "import from standard input differs"
 "$heddle" import ibnetdiscover net -o net.mp 2>/dev/null || wrong "import as msgpack: refused"
 jobs net --job ring:2
-"$heddle" import --list | grep -qx ibnetdiscover || wrong "import --list does not name ibnetdiscover"
+"$heddle" import --list | grep -q '^ibnetdiscover  ' || wrong "import --list does not name ibnetdiscover"
 for command in generate import; do
     "$heddle" $command --help | grep -q "usage: heddle $command" || wrong "$command --help"
 done

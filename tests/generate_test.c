@@ -262,7 +262,7 @@ static double sum_of(const struct problem *p, const int32_t *end, int32_t v)
     return sum;
 }
 
-/* Volumes of formats.md section 2.2, n = 8 NICs, S = 8e9, seen from one endpoint. */
+/* Volumes of the collectives, n = 8 NICs, S = 8e9, seen from one endpoint. */
 static void test_volumes(void **state)
 {
     static const struct {

@@ -14,7 +14,9 @@ uthash.h service/wire/names.c
 zmq.h service/wire/bus.c
 sodium.h service/wire/digest.c
 sqlite3.h service/daemon/store.c
-ini.h service/daemon/config.c'
+ini.h service/daemon/config.c
+expat.h service/formats/xml.c
+yaml.h service/formats/yaml.c'
 
 check_tree() {
     find solver partition service -name '*.[ch]' | LC_ALL=C sort >"$scratch/files"
@@ -48,7 +50,7 @@ check_tree() {
     BEGIN {
         n = split(foreign, line, "\n")
         for (i = 1; i <= n; i++) { split(line[i], word, " "); owner[word[1]] = word[2] }
-        system_header = "^(assert|ctype|errno|fcntl|float|ftw|getopt|inttypes|limits|math|poll|pthread|sched|signal" \
+        system_header = "^(assert|ctype|errno|fcntl|float|fnmatch|ftw|getopt|inttypes|limits|math|poll|pthread|sched|signal" \
             "|spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|dirent|sys/[a-z_]+" \
             "|linux/[a-z_]+)\\.h$"
         clocks = "^solver/comm/comm_(self|mpi)\\.c$"

@@ -140,7 +140,7 @@ static void test_damaged(void **state)
     struct err e = { 0 };
     (void)state;
     CHECK(write_sample(&l, &e) == 0);
-    for (int seed = 1; seed <= 20000; seed++) {
+    for (int seed = 1; seed <= 40000; seed++) {
         struct rng r = { (uint64_t)seed };
         struct span frame[4];
         char copy[2][512];

@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import pathlib
 import random
 import signal
 import socket
@@ -302,9 +303,9 @@ def mpi():
             return sum(sum(map(int, open(f"/proc/{p}/stat").read().rsplit(") ", 1)[1].split()[11:13])) for p in pids)
 
         before, begin = spent(), time.monotonic()
-        time.sleep(3)
+        time.sleep(10)
         cost = (spent() - before) / os.sysconf("SC_CLK_TCK") / (time.monotonic() - begin)
-        assert cost < 0.02, f"an idle service takes {100 * cost:.1f} % of a core"
+        assert cost < 0.01, f"an idle service takes {100 * cost:.1f} % of a core"
         for what in ("rank 0", "rank 1", "stop", "launcher"):
             job = c.submit({"rounds": 30, "ms": 10, "what": what})[1]["job"]
             while c.rpc("status", job=job)[1]["state"] != "running":
@@ -442,10 +443,10 @@ def slow_readers(clients=20):
         slowest = 0
         for _ in range(50):
             begin = time.monotonic()
-            assert c.rpc("ping", timeout=5)[0]
+            assert c.rpc("ping", timeout=20)[0]
             slowest = max(slowest, time.monotonic() - begin)
         print(f"slowest answer {slowest:.3f} s")
-        assert slowest < 2, slowest
+        assert slowest < 10, slowest  # seconds, with sanitizers on a busy machine; a daemon that blocks never answers
         assert c.wait(c.submit({"rounds": 2, "ms": 1})[1]["job"])["state"] == "done"
         assert memory(d.process.pid, "VmRSS") - rss < 200 << 20
 
@@ -544,22 +545,21 @@ def cli():
 
 
 def ten_lines():
-    """The ten-line client, character for character but for keys, port and file."""
-    with Daemon() as d:
-        name = d.home / "fabric.mp"
-        name.write_bytes(b'{"rounds": 2, "value": 0.5}')
-        text = """import zmq, msgpack, uuid, pathlib
-s = zmq.Context.instance().socket(zmq.DEALER); s.linger = 0; s.rcvtimeo = 30_000
-s.connect("tcp://127.0.0.1:5570")
-def rpc(t, body=None, **h):
-    s.send_multipart([msgpack.packb({"v": 1, "t": t, "id": 1, **h}), msgpack.packb(body or {})])
-    hd, *b = s.recv_multipart(); return msgpack.unpackb(hd), msgpack.unpackb(b[0])
-job = rpc("submit", {"problem": open("fabric.mp", "rb").read(), "time_limit": 60}, k=uuid.uuid4().bytes)[1]["job"]
-print(rpc("wait", {"timeout_ms": 60_000}, job=job)[1])
-"""
-        done = subprocess.run([sys.executable, "-c", text.replace("5570", str(d.port))], cwd=d.home, capture_output=True,
-                              text=True, timeout=30)
-        assert "'state': 'done'" in done.stdout and "'value': 0.5" in done.stdout, done
+    """The README's Python client, as printed there but for the port, on the real solver."""
+    if not HEDDLE.exists():
+        print("skipped: there is no", HEDDLE)
+        sys.exit(77)
+    readme = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
+    program = readme.split("```python\n")[1].split("```")[0]
+    assert program.count("\n") == 10, program
+    with Daemon(solver=HEDDLE, ranks=2, launcher=None) as d:
+        heddle("generate", "clos", "--leaves", 8, "-o", d.home / "fabric.json")
+        heddle("generate", "jobs", d.home / "fabric.json", "--job", "all_to_all:120", "-o", d.home / "problem.json")
+        program = program.replace("5570", str(d.port)) + "print(plan['status'], len(plan['flows']), len(data))"
+        done = subprocess.run([sys.executable, "-c", program], cwd=d.home, capture_output=True, text=True, timeout=120)
+        assert "'state': 'done'" in done.stdout, done
+        status, flows, size = done.stdout.split("\n")[1].split()
+        assert status == "optimal" and int(flows) == 120 * 119 and int(size) > 1 << 20, done.stdout
 
 
 def real_problem(home):

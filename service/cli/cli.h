@@ -1,5 +1,5 @@
 /* The subcommands of heddle: one function each, in cmd_<name>.c; argv[0] is the subcommand's name. They return the exit
- * status of contract section 5.
+ * status of README.md.
  */
 #ifndef HEDDLE_CLI_H
 #define HEDDLE_CLI_H
@@ -14,6 +14,7 @@ int cmd_check(int argc, char **argv);
 int cmd_generate(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_client(int argc, char **argv); /* submit, status, wait, watch, result, cancel, list: argv[0] tells which */
 int cmd_options(int argc, char **argv);
 int cmd_world(int argc, char **argv); /* a world of ranks that takes jobs from heddled */

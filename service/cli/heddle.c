@@ -17,6 +17,7 @@ static const struct command commands[] = {
     { "generate", cmd_generate, "clos|fat-tree|multi-dc|jobs ...", "make a fabric, or jobs on a fabric" },
     { "import", cmd_import, "FORMAT FILE... -o FABRIC", "read another tool's file" },
     { "export", cmd_export, "FORMAT PROBLEM PLAN -o FILE", "write another tool's file" },
+    { "diff", cmd_diff, "PLAN DISCOVERED", "a cabling plan against the fabric that was found" },
     { "options", cmd_options, "[--markdown]", "the options of a solve" },
     { "submit", cmd_client, "PROBLEM [--wait]", "hand a problem to heddled" },
     { "status", cmd_client, "JOB", "one job's state" },

@@ -49,8 +49,8 @@ static void column(FILE *to, double x, const char *format)
     fprintf(to, " %11s", cell(x, format, text, sizeof text));
 }
 
-/* 1 when item a comes before item b: larger (sign 1) or smaller (sign -1) key, among equals the larger second key; absent
- * keys last. */
+/* 1 when item a comes before item b: larger (sign 1) or smaller (sign -1) key, among equals the larger second key;
+ * absent keys last. */
 static int before(const struct value *a, const struct value *b, const char *key, const char *second, int sign)
 {
     double x = sign * number_of(a, key), y = sign * number_of(b, key);

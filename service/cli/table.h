@@ -1,6 +1,6 @@
 /* Prints plans for people, and their summary for machines: jobs, hottest arcs, proof, what it took. solve, evaluate and
- * the client show the same tables; all read them from a plan's document (contract section 4), so that a plan that was
- * fetched looks like one that was just made.
+ * the client show the same tables; all read them from a plan's document (service/wire/README.md), so that a plan that
+ * was fetched looks like one that was just made.
  */
 #ifndef HEDDLE_TABLE_H
 #define HEDDLE_TABLE_H

@@ -36,13 +36,6 @@ void log_number(struct log_line *l, const char *name, int64_t x)
     append(l, member, (size_t)n);
 }
 
-void log_real(struct log_line *l, const char *name, double x)
-{
-    char member[128];
-    if (isfinite(x))
-        append(l, member, (size_t)snprintf(member, sizeof member, ",\"%s\":%.9g", name, x));
-}
-
 void log_text(struct log_line *l, const char *name, const char *text)
 {
     char member[1200];

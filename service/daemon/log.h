@@ -18,7 +18,6 @@ struct log_line {
 
 void log_begin(struct log_line *l, const char *level, const char *event);
 void log_number(struct log_line *l, const char *name, int64_t x);
-void log_real(struct log_line *l, const char *name, double x); /* NaN and infinities are left out */
 void log_text(struct log_line *l, const char *name, const char *text);
 void log_end(struct log_line *l);
 

@@ -245,8 +245,9 @@ static int same_peer(const struct post *a, const struct post *b)
     return a->to_world == b->to_world && p->n == q->n && !memcmp(p->data, q->data, (size_t)p->n);
 }
 
-/* One slow reader holds up only itself: what it could not take stays, in order, and is tried again next time. blocked has
- * one post for each such reader; beyond its room the others are tried once per post, which costs time but nothing else. */
+/* One slow reader holds up only itself: what it could not take stays, in order, and is tried again next time. blocked
+ * has one post for each such reader; beyond its room the others are tried once per post, which costs time but nothing
+ * else. */
 void post_flush(struct daemon *d)
 {
     const struct post *blocked[64];

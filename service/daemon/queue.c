@@ -212,11 +212,6 @@ int64_t queue_count(const struct queue *q, enum job_state state)
     return q->count[state];
 }
 
-int64_t queue_last_id(const struct queue *q)
-{
-    return q->last;
-}
-
 void queue_skip_ids(struct queue *q, int64_t last)
 {
     if (last > q->last)

@@ -73,7 +73,6 @@ struct job *queue_at(const struct queue *q, int64_t i); /* in order of id, i in 
 struct job *queue_find(const struct queue *q, int64_t id);
 struct job *queue_find_key(const struct queue *q, const void *key, int64_t n);
 int64_t queue_count(const struct queue *q, enum job_state state);
-int64_t queue_last_id(const struct queue *q);
 void queue_skip_ids(struct queue *q, int64_t last); /* ids up to last have been given before */
 
 /* The job to run next, or NULL. */

@@ -1,4 +1,4 @@
-/* Jobs on a fabric: who trains where, and the flows that follow (formats.md section 2.2).
+/* Jobs on a fabric: who trains where, and the flows that follow.
  */
 #ifndef HEDDLE_GENERATE_JOBS_H
 #define HEDDLE_GENERATE_JOBS_H

@@ -5,21 +5,17 @@
 #define HEDDLE_IB_H
 
 #include "service/formats/formats.h"
+#include "service/formats/text.h"
 #include "service/wire/names.h"
 
 enum { IB_LID = 0xbfff /* the largest unicast address */ };
-enum { IB_NAME = 200 }; /* bytes of an id or a description; the hardware has 64 */
-
-/* A piece of the file, not zero-terminated. */
-struct text {
-    const char *at;
-    int n;
-};
+enum { IB_NAME = TEXT_NAME }; /* bytes of an id or a description; the hardware has 64 */
 
 struct ib_node {
     struct text id, desc;
     int64_t line;
     int is_switch, left_out;
+    int32_t suffix;       /* 0, or the port that is an adapter of its own: the name ends in "/p2" */
     int32_t first, nport; /* its ports */
     int32_t number;       /* in the fabric */
     uint64_t guid;        /* switches; 0: not given */
@@ -44,6 +40,8 @@ struct ib {
     int64_t nnode, node_room, nport, port_room, line;
     struct names *id; /* id to node */
     uint64_t guid;    /* of the switchguid line that stands before a switch; 0: none */
+    struct overlay *overlay;
+    int ask; /* 1: an unknown speed is asked of the overlay; 0: it is the default of ibsim */
     struct err *e;
 };
 
@@ -51,15 +49,8 @@ struct ib {
 int ib_bad(struct ib *r, int64_t line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int ib_oom(struct ib *r);
 
-void text_skip(struct text *t, int n);
-void text_skip_blank(struct text *t);
-
-/* All of t as a number in [0, 65536], or -1. */
-int32_t text_number(struct text t);
-uint64_t text_hexadecimal(struct text t); /* with or without 0x; 0 when it is none */
-int text_printable(struct text t); /* ASCII, not empty, at most IB_NAME bytes */
-int text_starts(struct text t, const char *word);
-int text_contains(struct text t, const char *word);
+/* "4xNDR" as Gb/s of data, or -1. */
+double ib_rate(struct text t);
 
 /* Compares both ends of every cable, then makes the fabric. */
 int ib_fabric(struct ib *r, struct fabric **out);

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "service/formats/tiers.h"
+
 static const double DEFAULT_GBPS = 8; /* 4xSDR, the default of ibsim */
-static const int32_t LEAF_SHARE = 8;  /* a leaf has at least one of so many parts of the NICs of the fullest switch */
 
 /* ---- cables ---- */
 
@@ -121,12 +122,15 @@ static void wanted_name(const struct ib_node *node, char *name, size_t n)
         snprintf(name, n, "%.*s/%.*s", host.n, host.at, adapter.n, adapter.at);
     else
         snprintf(name, n, "%.*s", host.n, host.at);
+    size_t length = strlen(name);
+    if (node->suffix > 0)
+        snprintf(name + length, n - length, "/p%d", node->suffix);
 }
 
 /* uses[number of the text] counts how often a text is wanted as a name or is an id. */
 static int count_names(struct ib *r, struct names *wanted, int32_t *uses)
 {
-    char text[2 * IB_NAME + 2];
+    char text[2 * IB_NAME + 16];
     for (int32_t i = 0; i < r->nnode; i++)
         for (int pass = 0; pass < 2; pass++) {
             if (r->node[i].left_out)
@@ -166,7 +170,7 @@ static int add_host(struct ib *r, struct fabric *f, int32_t v, struct text host,
 static int add_node(struct ib *r, struct fabric *f, struct ib_node *node, const struct names *wanted,
                     const int32_t *uses, struct names *hosts)
 {
-    char name[2 * IB_NAME + 2];
+    char name[2 * IB_NAME + 16];
     struct text host, adapter;
     int32_t v = node->number;
     wanted_name(node, name, sizeof name);
@@ -229,11 +233,11 @@ static void add_links(struct ib *r, struct fabric *f)
         if (!is_link(r, i))
             continue;
         double a = p->gbps, b = q->gbps;
-        if (!(a > 0) && !(b > 0))
+        if (!(a > 0) && !(b > 0) && !r->ask)
             format_note(r->report, "cables without width and speed, taken as 4xSDR (8 Gb/s)", p->line);
         else if (a > 0 && b > 0 && (a < b || b < a))
             format_note(r->report, "cables whose ends differ in width or speed, taken at the lower", p->line);
-        f->link_gbps[l] = !(a > 0) ? (b > 0 ? b : DEFAULT_GBPS) : b > 0 && b < a ? b : a;
+        f->link_gbps[l] = !(a > 0) ? (b > 0 ? b : r->ask ? 0 : DEFAULT_GBPS) : b > 0 && b < a ? b : a;
         f->link_from[l] = r->node[p->node].number;
         f->link_to[l] = r->node[q->node].number;
         add_identity(r, f, p);
@@ -243,30 +247,24 @@ static void add_links(struct ib *r, struct fabric *f)
     }
 }
 
-/* Breadth first from the leaves; f is finished. queue[nnode] and nics[nnode] are scratch, nics zero. */
-static void find_tiers(struct fabric *f, int32_t *queue, int32_t *nics)
+/* Speeds that the dump does not know, by the overlay. Tiers are set. */
+static int ask_overlay(struct ib *r, struct fabric *f)
 {
-    int32_t most = 0, n = 0;
-    for (int32_t a = 0; a < f->narc; a++)
-        if (f->node_kind[f->head[a]] == NODE_NIC && f->node_kind[f->tail[a]] == NODE_SWITCH) {
-            int32_t k = ++nics[f->tail[a]];
-            most = k > most ? k : most;
-        }
-    for (int32_t v = 0; v < f->nnode; v++)
-        if (f->node_kind[v] == NODE_NIC)
-            f->node_tier[v] = 0;
-        else if (nics[v] > 0 && nics[v] * LEAF_SHARE >= most) {
-            f->node_tier[v] = 1;
-            queue[n++] = v;
-        }
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t k = f->first[queue[i]]; k < f->first[queue[i] + 1]; k++) {
-            int32_t u = f->head[f->out[k]];
-            if (f->node_tier[u] < 0) {
-                f->node_tier[u] = f->node_tier[queue[i]] + 1;
-                queue[n++] = u;
-            }
-        }
+    for (int32_t i = 0, l = 0; i < r->nport; i++) {
+        if (!is_link(r, i))
+            continue;
+        int32_t s = f->link_from[l], t = f->link_to[l];
+        int32_t tier = f->node_tier[s] > f->node_tier[t] ? f->node_tier[s] : f->node_tier[t];
+        if (!(f->link_gbps[l] > 0))
+            f->link_gbps[l] = overlay_find(r->overlay, tier, f->node_name[s], f->node_name[t]);
+        if (!(f->link_gbps[l] > 0))
+            return ib_bad(
+                r, r->port[i].line,
+                "nothing says what the cable \"%.60s\" - \"%.60s\" can carry; give it with --gbps tier%d=NUMBER",
+                f->node_name[s], f->node_name[t], tier > 0 ? tier : 1);
+        l++;
+    }
+    return 0;
 }
 
 int ib_fabric(struct ib *r, struct fabric **out)
@@ -279,16 +277,10 @@ int ib_fabric(struct ib *r, struct fabric **out)
     for (int32_t i = 0; i < r->nport; i++)
         nlink += is_link(r, i);
     struct fabric *f = fabric_new(nnode, nlink, r->e);
-    int32_t *scratch = array(2 * (int64_t)nnode, sizeof *scratch);
-    if (f && !scratch)
-        ib_oom(r);
-    else if (f && add_nodes(r, f) == 0) {
+    if (f && add_nodes(r, f) == 0) {
         add_links(r, f);
-        rc = fabric_finish(f, r->e);
+        rc = tiers_find(f, r->e) < 0 || ask_overlay(r, f) < 0 ? -1 : fabric_finish(f, r->e);
     }
-    if (rc == 0)
-        find_tiers(f, scratch, scratch + nnode);
-    free(scratch);
     if (rc < 0)
         fabric_free(f);
     else

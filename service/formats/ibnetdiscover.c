@@ -11,16 +11,17 @@
 
 #include "service/formats/ib.h"
 
-static const int32_t MOST_PORT = 1 << 16;
-
 int ib_bad(struct ib *r, int64_t line, const char *format, ...)
 {
-    char sentence[400];
+    char sentence[320];
     va_list ap;
     va_start(ap, format);
     vsnprintf(sentence, sizeof sentence, format, ap);
     va_end(ap);
-    return fail(r->e, E_INPUT, "%.60s:%lld: %s", r->path, (long long)line, sentence);
+    for (char *c = sentence; *c; c++) /* pieces of the file: nothing that a terminal obeys */
+        if ((unsigned char)*c < 32 || *c == 127)
+            *c = *c == '\t' ? ' ' : '?';
+    return fail(r->e, E_INPUT, "%.120s:%lld: %s", r->path, (long long)line, sentence);
 }
 
 int ib_oom(struct ib *r)
@@ -30,20 +31,6 @@ int ib_oom(struct ib *r)
 }
 
 /* ---- lines ---- */
-
-void text_skip_blank(struct text *t)
-{
-    while (t->n > 0 && isspace((unsigned char)*t->at)) {
-        t->at++;
-        t->n--;
-    }
-}
-
-void text_skip(struct text *t, int n)
-{
-    t->at += n;
-    t->n -= n;
-}
 
 /* The text up to the closing character, when the next one is the opening one. 1 taken, 0 not there, -1 never closed. */
 static int enclosed(struct text *t, char open, char close, struct text *out)
@@ -59,38 +46,8 @@ static int enclosed(struct text *t, char open, char close, struct text *out)
     return 1;
 }
 
-/* All of t as a number in [0, MOST_PORT], or -1. */
-int32_t text_number(struct text t)
-{
-    int32_t x = 0;
-    for (int i = 0; i < t.n; i++) {
-        if (!isdigit((unsigned char)t.at[i]) || x > MOST_PORT)
-            return -1;
-        x = 10 * x + (t.at[i] - '0');
-    }
-    return t.n > 0 && x <= MOST_PORT ? x : -1;
-}
-
-int text_printable(struct text t)
-{
-    for (int i = 0; i < t.n; i++)
-        if (t.at[i] < 0x20 || t.at[i] > 0x7e)
-            return 0;
-    return t.n > 0 && t.n <= IB_NAME;
-}
-
-int text_starts(struct text t, const char *word)
-{
-    return (int)strlen(word) <= t.n && !strncasecmp(t.at, word, strlen(word));
-}
-
-int text_contains(struct text t, const char *word)
-{
-    return t.n > 0 && memmem(t.at, (size_t)t.n, word, strlen(word)) != NULL;
-}
-
 /* All of t as a hexadecimal number with or without 0x, at most 64 bits; 0 when it is none. */
-uint64_t text_hexadecimal(struct text t)
+static uint64_t hexadecimal(struct text t)
 {
     uint64_t x = 0;
     if (text_starts(t, "0x"))
@@ -128,7 +85,7 @@ static uint64_t guid_line(struct text t)
     struct text number = { t.at, 0 };
     while (number.n < t.n && isalnum((unsigned char)number.at[number.n]))
         number.n++;
-    return text_hexadecimal(number);
+    return hexadecimal(number);
 }
 
 /* <kind>[ ]<ports>[ ]"id" [#[ ]"description" ...] */
@@ -155,7 +112,7 @@ static int read_header(struct ib *r, struct text t, int is_switch)
     struct text digits = node.id;
     if (is_switch && !node.guid && text_starts(digits, "S-")) {
         text_skip(&digits, 2);
-        node.guid = text_hexadecimal(digits);
+        node.guid = hexadecimal(digits);
     }
     node.left_out = !is_switch && text_contains(node.desc, "Aggregation Node");
     if (node.left_out)
@@ -191,8 +148,7 @@ static const struct {
 } speed_table[] = { { "SDR", 8 },   { "DDR", 16 },  { "QDR", 32 },  { "FDR10", 40 }, { "FDR", 54.5 },
                     { "EDR", 100 }, { "HDR", 200 }, { "NDR", 400 }, { "XDR", 800 } };
 
-/* "4xNDR", or -1. */
-static double rate(struct text t)
+double ib_rate(struct text t)
 {
     int lanes = 0, i = 0;
     for (; i < t.n && i < 3 && isdigit((unsigned char)t.at[i]); i++)
@@ -232,7 +188,7 @@ static int read_rate(struct ib *r, struct text t, double *gbps)
             *(word.at[0] == 'w' ? &w : word.at[0] == 's' ? &s : &e) = bit;
             masks = 1;
         } else if (isdigit((unsigned char)word.at[0]) && memchr(word.at, 'x', (size_t)word.n)) {
-            *gbps = rate(word);
+            *gbps = ib_rate(word);
             if (!(*gbps > 0))
                 return ib_bad(r, r->line, "\"%.*s\" is no width and speed like 4xNDR", word.n < 40 ? word.n : 40,
                               word.at);
@@ -257,7 +213,7 @@ static int read_port(struct ib *r, struct text t)
         return ib_bad(r, r->line, "port %d stands before any node", port.port);
     while (enclosed(&t, '[', ']', &extra) == 1 || enclosed(&t, '(', ')', &extra) == 1)
         if (extra.at[-1] == '(')
-            port.guid = text_hexadecimal(extra);
+            port.guid = hexadecimal(extra);
     if (enclosed(&t, '"', '"', &port.peer) != 1 || !text_printable(port.peer))
         return ib_bad(r, r->line, "port %d: no peer in quotes", port.port);
     left = enclosed(&t, '[', ']', &peer);
@@ -314,7 +270,7 @@ static int read_line(struct ib *r, struct text t)
             return 0;
         }
     if (is_flat(t))
-        return ib_bad(r, r->line, "this is the flat form of ibnetdiscover -p; give the output without -p");
+        return ib_bad(r, r->line, "this is the flat form of ibnetdiscover -p; its format is ibnetdiscover-p");
     for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
         struct text rest = t;
         if (!text_starts(t, kind[i].word))

@@ -1,4 +1,4 @@
-/* Documents as problems, fabrics and plans, and back (contract sections 2 and 4). Names become numbers here; every
+/* Documents as problems, fabrics and plans, and back (README.md in this folder). Names become numbers here; every
  * refusal names the entry and the value.
  */
 #ifndef HEDDLE_DOC_H

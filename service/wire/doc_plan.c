@@ -1,4 +1,5 @@
-/* Writing a plan: contract section 4, keys in its order. What is not known is null: an infeasible plan has no value. */
+/* Writing a plan: README.md in this folder, keys in its order. What is not known is null: an infeasible plan has no
+ * value. */
 #include "service/wire/doc_parts.h"
 
 #include <math.h>

@@ -96,8 +96,3 @@ int64_t names_intern(struct names *n, const char *text, struct err *e)
     number = n->count;
     return names_add(n, text, number, e) < 0 ? -1 : number;
 }
-
-int64_t names_count(const struct names *n)
-{
-    return n->count;
-}

@@ -21,6 +21,4 @@ int names_add(struct names *n, const char *text, int64_t number, struct err *e);
  * names_add. */
 int64_t names_intern(struct names *n, const char *text, struct err *e);
 
-int64_t names_count(const struct names *n);
-
 #endif

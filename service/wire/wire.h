@@ -1,5 +1,5 @@
 /* msgpack to and from the document model; the only file that sees msgpack.h. A buffer is scanned before anything is
- * decoded: depth, declared lengths against what is left, number of objects, exactly one object (service.md section 3).
+ * decoded: depth, declared lengths against what is left, number of objects, exactly one object.
  */
 #ifndef HEDDLE_WIRE_H
 #define HEDDLE_WIRE_H

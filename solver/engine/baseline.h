@@ -1,4 +1,4 @@
-/* What the fabric does without us: hashed shortest paths (ECMP) and even packet spraying (contract section 3).
+/* What the fabric does without us: hashed shortest paths (ECMP) and even packet spraying (solver/README.md).
  */
 #ifndef HEDDLE_BASELINE_H
 #define HEDDLE_BASELINE_H

@@ -11,10 +11,11 @@ enum {
     MAX_FLOOR = 64,     /* levels that the search for the common level bisects */
     FLOOR_STEPS = 1500, /* steps of one try at a common level, times effort */
     RAISE_STEPS = 600,  /* of one try at a vector of levels, times effort */
-    BISECTIONS = 12     /* of the largest load */
+    BISECTIONS = 12,    /* of the largest load */
+    SCORE_WORK = 8      /* work of an exact score for each arc of a path */
 };
-static const double SAME = 1e-9;      /* relative, between levels */
-static const double CLOSE = 1.0005;   /* ratio of bound and largest load at which max_utilization stops */
+static const double SAME = 1e-9;       /* relative, between levels */
+static const double CLOSE = .25;       /* share of options.gap at which max_utilization stops */
 static const double LADDER_STEP = .01; /* smallest relative distance of two rungs */
 
 static int new_units(struct climb *c)
@@ -129,7 +130,8 @@ struct climb *climb_new(const struct problem *p, const struct lanes *w, struct c
     c->hi = array(njob, sizeof *c->hi);
     c->lo = array(njob, sizeof *c->lo);
     c->low = array(njob, sizeof *c->low);
-    if (best_init(&c->best, p, e) < 0 || !c->scorer || !c->routes || !c->ceiling || !c->target || !c->keep_len || !c->keep_arc || !c->ladder || !c->rung || !c->hi || !c->lo || !c->low)
+    if (best_init(&c->best, p, e) < 0 || !c->scorer || !c->routes || !c->ceiling || !c->target || !c->keep_len ||
+        !c->keep_arc || !c->ladder || !c->rung || !c->hi || !c->lo || !c->low)
         goto oom;
     if (find_rates(c) < 0)
         goto oom;
@@ -152,9 +154,8 @@ void climb_free(struct climb *c)
     scorer_free(c->scorer);
     routes_free(c->routes);
     best_free(&c->best);
-    void *owned[] = { c->flow,   c->pair,     c->rate,     c->need,   c->ceiling, c->target,
-                      c->keep_len, c->keep_arc, c->ladder, c->rung,   c->hi,         c->lo,
-                      c->low };
+    void *owned[] = { c->flow,     c->pair,   c->rate, c->need, c->ceiling, c->target, c->keep_len,
+                      c->keep_arc, c->ladder, c->rung, c->hi,   c->lo,      c->low };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(c);
@@ -196,6 +197,7 @@ static void write_routes(struct climb *c)
 static void score_state(struct climb *c)
 {
     write_routes(c);
+    c->s->work += SCORE_WORK * c->routes->at[c->routes->npath];
     best_offer(&c->best, c->scorer, c->routes);
 }
 
@@ -248,7 +250,7 @@ static void place_start(struct climb *c, enum climb_start start)
     if (start == START_BEST && c->best.routes)
         place_routes(c, c->best.routes);
     else if (start == START_COLOUR && c->colour)
-        colour_place(c->colour, c->s, 0);
+        colour_place(c->colour, c->s);
     else
         eject_clear(c->s);
     int64_t before = c->s->work;
@@ -528,8 +530,7 @@ static void climb_fair(struct climb *c, enum climb_start start, double bound, in
 static int try_load(struct climb *c, double z, enum climb_start start, int32_t effort)
 {
     eject_target(c->s, c->rate, c->need, z);
-    if (start != START_BEST || c->s->nlifted > 0)
-        place_start(c, start);
+    place_start(c, start);
     int done = search(c, (int64_t)FLOOR_STEPS * effort);
     score_state(c);
     return done;
@@ -537,22 +538,22 @@ static int try_load(struct climb *c, double z, enum climb_start start, int32_t e
 
 static void climb_load(struct climb *c, enum climb_start start, double bound, int32_t effort)
 {
-    double lo = fmax(bound, c->fixed);
-    if (try_load(c, lo, start, effort) || c->best.value <= lo * CLOSE) {
-        c->final = 1;
-        return;
-    }
-    for (int i = 0; i < BISECTIONS && c->best.value > lo * CLOSE && !over(c); i++) {
+    double least = fmax(bound, c->fixed), lo = least, near = 1 + CLOSE * c->p->options.gap + SAME;
+    if (!(c->best.value <= least * near))
+        try_load(c, least, start, effort);
+    for (int i = 0; i < BISECTIONS && c->best.value > lo * near && !over(c); i++) {
         double mid = sqrt(lo * c->best.value);
         if (!try_load(c, mid, start, effort))
             lo = mid;
     }
+    c->final = c->best.value <= least * near;
 }
 
 void climb_run(struct climb *c, enum climb_start start, double bound, int32_t effort, int64_t work, uint64_t seed)
 {
     c->work_end = c->s->work + work;
     c->rng.state = mix64(seed);
+    c->s->salt = (uint32_t)c->rng.state;
     c->final = 0;
     if (c->p->options.objective == OBJ_JOB_FAIR)
         climb_fair(c, start, bound, effort);

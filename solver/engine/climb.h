@@ -1,4 +1,4 @@
-/* From a start to the best levels: one member of the pinned portfolio (method.md part 1, steps 3 and 4).
+/* From a start to the best levels: one member of the pinned portfolio.
  * job_fair: the largest level that all jobs reach (the bound first, then the levels at which one more unit fits on an
  * arc), then single jobs are raised while the others keep theirs. max_utilization: the smallest largest load.
  * Every answer is scored exactly; the best one seen is kept. One path per flow for job_fair, equal shares else.
@@ -24,10 +24,10 @@ struct climb {
     struct scorer *scorer;
     int32_t nunit, copies; /* units per routed flow: paths_per_flow of equal share for max_utilization, else 1 */
     int32_t *flow, *pair;  /* [nunit] */
-    double *rate, *need;  /* [nunit] p: what NICs alone allow, Gb/s; q of the present target */
-    double *ceiling;      /* [njob] efficiency that NICs alone allow */
-    double *target;       /* [njob] present target, efficiency */
-    double fixed;         /* largest load / cap of arcs that are no choice, max_utilization */
+    double *rate, *need;   /* [nunit] p: what NICs alone allow, Gb/s; q of the present target */
+    double *ceiling;       /* [njob] efficiency that NICs alone allow */
+    double *target;        /* [njob] present target, efficiency */
+    double fixed;          /* largest load / cap of arcs that are no choice, max_utilization */
 
     struct routes *routes; /* the present state, for scoring */
     struct best best;

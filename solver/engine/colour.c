@@ -1,4 +1,4 @@
-#include "solver/engine/colour.h"
+#include "solver/engine/colour_state.h"
 
 #include "solver/engine/euler.h"
 
@@ -6,218 +6,12 @@
 #include <string.h>
 
 enum {
-    MAX_DEPTH = 64,     /* units of one colour on one arc */
-    MAX_CHAIN = 2048,   /* units moved to make room for one */
-    CHAIN_TRIES = 12,   /* pairs of colours tried per unit */
-    MAX_SLOT = 1 << 25, /* slots of one side of a table: 128 MB */
-    MAX_CABLES = 64,    /* parallel cables told apart */
-    OVERFILLS = 3       /* places more per arc, at most */
+    MAX_DEPTH = 64,   /* units of one colour on one arc */
+    MAX_CHAIN = 2048, /* units moved to make room for one */
+    CHAIN_TRIES = 12, /* pairs of colours tried per unit */
+    OVERFILLS = 3     /* places more per arc, at most */
 };
 static const double TOLERANCE = 1e-9; /* of a capacity */
-
-/* One bipartite colouring problem: rows on two sides (the same switches, sending and receiving), colours, and the arc
- * that a row uses for a colour. A colour stands for a switch of the next tier and one of its parallel cables. */
-struct table {
-    int32_t nrow, ncolour;
-    int32_t *row;         /* [nnode] compact node's row, -1 */
-    int32_t *arc[2];      /* [nrow * ncolour] arc up (0) and down (1); -1: none */
-    uint8_t *room[2];     /* [nrow * ncolour] units that fit under the present target */
-    uint8_t *used[2];     /* [nrow * ncolour] */
-    int32_t *slot[2];     /* [nrow * ncolour * (depth + 1)] edges; one more than fits while a chain moves */
-    int32_t depth, nslot; /* units per colour and row; slots allocated per side */
-};
-
-struct colour {
-    const struct lanes *w;
-    int32_t *tier; /* [nnode] 1: leaves; 0: outside */
-    int32_t *pod;  /* [nnode] component over tiers 1 and 2, named by its smallest node */
-    struct table t[2];
-
-    struct euler *euler; /* nedge: subflows of all flows, the most there can be */
-    int32_t *unit;     /* [nedge] unit of each edge */
-    int32_t *end[2];   /* [nedge] row of each edge on both sides */
-    int32_t *group[2]; /* [2 * nedge] for the Euler split */
-    int32_t *got;      /* [nedge] colour of each edge, -1 */
-    int32_t *first;    /* [nedge] colours of the Euler split */
-    int32_t *lower;    /* [nedge] colour in table 0 of each edge of table 1 */
-    int32_t *mark, now; /* [nedge] edges of the present chain */
-    int32_t *chain;    /* [MAX_CHAIN] */
-    int32_t *count;    /* [nnode] */
-};
-
-/* ---- structure ---- */
-
-/* tier 1: switches with a NIC or at the end of a way; then hops from them. */
-static void find_tiers(struct colour *c, int32_t *queue)
-{
-    const struct lanes *w = c->w;
-    const struct fabric *g = w->problem->fabric;
-    int32_t n = 0;
-    for (int32_t a = 0; a < g->narc; a++)
-        if (g->live[a] && g->node_kind[g->tail[a]] == NODE_NIC && w->compact[g->head[a]] >= 0)
-            c->tier[w->compact[g->head[a]]] = 1;
-    for (int32_t i = 0; i < w->npair; i++)
-        if (w->way[i].row >= 0)
-            c->tier[w->way[i].a] = c->tier[w->way[i].b] = 1;
-    for (int32_t v = 0; v < w->nnode; v++)
-        if (c->tier[v] == 1)
-            queue[n++] = v;
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t k = w->first[queue[i]]; k < w->first[queue[i] + 1]; k++) {
-            int32_t u = w->head[w->out[k]];
-            if (c->tier[u] == 0) {
-                c->tier[u] = c->tier[queue[i]] + 1;
-                queue[n++] = u;
-            }
-        }
-}
-
-static int32_t root_of(int32_t *parent, int32_t v)
-{
-    while (parent[v] != v)
-        v = parent[v] = parent[parent[v]];
-    return v;
-}
-
-/* of[v] = smallest node of v's component over the arcs between the tiers low and low + 1. */
-static void components(const struct colour *c, int32_t low, int32_t *of)
-{
-    const struct lanes *w = c->w;
-    for (int32_t v = 0; v < w->nnode; v++)
-        of[v] = v;
-    for (int32_t k = 0; k < w->first[w->nnode]; k++) {
-        int32_t u = w->tail[w->out[k]], v = w->head[w->out[k]];
-        if ((c->tier[u] == low && c->tier[v] == low + 1) || (c->tier[v] == low && c->tier[u] == low + 1)) {
-            int32_t x = root_of(of, u), y = root_of(of, v);
-            of[x < y ? y : x] = x < y ? x : y;
-        }
-    }
-    for (int32_t v = 0; v < w->nnode; v++)
-        of[v] = root_of(of, v);
-}
-
-/* A switch of the upper tier: ranks count inside one (plane, group). */
-struct middle {
-    int32_t plane, group, node;
-};
-
-static int by_plane(const void *x, const void *y)
-{
-    const struct middle *s = x, *t = y;
-    if (s->plane != t->plane)
-        return s->plane < t->plane ? -1 : 1;
-    if (s->group != t->group)
-        return s->group < t->group ? -1 : 1;
-    return (s->node > t->node) - (s->node < t->node);
-}
-
-/* key[v] of every middle: equal for switches of different groups that stand in the same place of the same plane, so
- * that one colour leads from group to group. Returns the number of keys. */
-static int32_t number_keys(struct middle *m, int32_t n, int32_t *key)
-{
-    int32_t base = 0, widest = 0, rank = 0;
-    qsort(m, (size_t)n, sizeof *m, by_plane);
-    for (int32_t i = 0; i < n; i++) {
-        if (i > 0 && m[i].plane != m[i - 1].plane) {
-            base += widest;
-            widest = 0;
-        }
-        rank = i > 0 && m[i].plane == m[i - 1].plane && m[i].group == m[i - 1].group ? rank + 1 : 0;
-        widest = rank + 1 > widest ? rank + 1 : widest;
-        key[m[i].node] = base + rank;
-    }
-    return base + widest;
-}
-
-/* Most parallel arcs from one switch of tier low to one of the next tier, either way. */
-static int32_t most_cables(const struct colour *c, int32_t low)
-{
-    const struct lanes *w = c->w;
-    int32_t most = 1;
-    for (int32_t v = 0; v < w->nnode; v++) {
-        if (c->tier[v] != low && c->tier[v] != low + 1)
-            continue;
-        for (int32_t k = w->first[v], run = 0; k < w->first[v + 1]; k++) {
-            int32_t u = w->head[w->out[k]];
-            if (c->tier[u] != (c->tier[v] == low ? low + 1 : low))
-                continue;
-            run = 0;
-            for (int32_t i = w->first[v]; i <= k; i++)
-                run += w->head[w->out[i]] == u;
-            most = run > most ? run : most;
-        }
-    }
-    return most < MAX_CABLES ? most : MAX_CABLES;
-}
-
-/* Enters the arcs from v (up) or into it (down, seen from the upper switch) under their colours. */
-static void enter_arcs(const struct colour *c, struct table *t, int32_t low, const int32_t *key, int32_t cables)
-{
-    const struct lanes *w = c->w;
-    for (int32_t v = 0; v < w->nnode; v++)
-        for (int32_t k = w->first[v]; k < w->first[v + 1]; k++) {
-            int32_t a = w->out[k], u = w->head[a], up = c->tier[v] == low && c->tier[u] == low + 1;
-            if (!up && !(c->tier[v] == low + 1 && c->tier[u] == low))
-                continue;
-            int32_t nth = 0;
-            for (int32_t i = w->first[v]; i < k; i++)
-                nth += w->head[w->out[i]] == u;
-            int64_t row = t->row[up ? v : u], colour = (int64_t)key[up ? u : v] * cables + nth;
-            if (nth < cables)
-                t->arc[!up][row * t->ncolour + colour] = a;
-        }
-}
-
-/* The table of rows in tier low and middles in tier low + 1. group NULL: one group. */
-static int build_table(struct colour *c, struct table *t, int32_t low, const int32_t *plane, const int32_t *group)
-{
-    const struct lanes *w = c->w;
-    int32_t n = 0, rc = -1;
-    struct middle *m = array(w->nnode, sizeof *m);
-    int32_t *key = array(w->nnode, sizeof *key);
-    t->row = array(w->nnode, sizeof *t->row);
-    if (!m || !key || !t->row)
-        goto out;
-    for (int32_t v = 0; v < w->nnode; v++) {
-        t->row[v] = c->tier[v] == low ? t->nrow++ : -1;
-        if (c->tier[v] == low + 1)
-            m[n++] = (struct middle){ plane[v], group ? group[v] : 0, v };
-    }
-    int32_t cables = most_cables(c, low);
-    t->ncolour = number_keys(m, n, key) * cables;
-    int64_t size = (int64_t)t->nrow * t->ncolour;
-    if (size > MAX_SLOT / 2)
-        t->ncolour = 0;
-    for (int i = 0; i < 2; i++) {
-        t->arc[i] = array((int64_t)t->nrow * t->ncolour, sizeof *t->arc[i]);
-        t->room[i] = array((int64_t)t->nrow * t->ncolour, sizeof *t->room[i]);
-        t->used[i] = array((int64_t)t->nrow * t->ncolour, sizeof *t->used[i]);
-        if (!t->arc[i] || !t->room[i] || !t->used[i])
-            goto out;
-        for (int64_t k = 0; k < (int64_t)t->nrow * t->ncolour; k++)
-            t->arc[i][k] = -1;
-    }
-    if (t->ncolour > 0)
-        enter_arcs(c, t, low, key, cables);
-    rc = 0;
-out:
-    free(m);
-    free(key);
-    return rc;
-}
-
-/* Middles without a switch above them stand in no plane: their places are counted by group alone. */
-static void unplane(const struct colour *c, int32_t *plane)
-{
-    const struct lanes *w = c->w;
-    for (int32_t v = 0; v < w->nnode; v++) {
-        int above = 0;
-        for (int32_t k = w->first[v]; k < w->first[v + 1]; k++)
-            above |= c->tier[w->head[w->out[k]]] == 3;
-        if (c->tier[v] == 2 && !above)
-            plane[v] = -1;
-    }
-}
 
 static int new_scratch(struct colour *c, int64_t nedge)
 {
@@ -231,7 +25,7 @@ static int new_scratch(struct colour *c, int64_t nedge)
     c->count = array(c->w->nnode, sizeof *c->count);
     for (int i = 0; i < 2; i++) {
         c->end[i] = array(nedge, sizeof *c->end[i]);
-        c->group[i] = array(2 * nedge, sizeof *c->group[i]);
+        c->group[i] = array(3 * nedge, sizeof *c->group[i]);
         if (!c->end[i] || !c->group[i])
             return -1;
     }
@@ -242,30 +36,22 @@ int colour_new(const struct lanes *w, struct colour **out, struct err *e)
 {
     *out = NULL;
     struct colour *c = array(1, sizeof *c);
-    int32_t *plane = array(w->nnode, sizeof *plane), *queue = array(w->nnode, sizeof *queue);
-    if (!c || !plane || !queue)
+    if (!c)
         goto oom;
     c->w = w;
-    c->tier = array(w->nnode, sizeof *c->tier);
-    c->pod = array(w->nnode, sizeof *c->pod);
-    if (!c->tier || !c->pod || new_scratch(c, (int64_t)w->problem->nflow * w->problem->options.paths_per_flow) < 0)
+    if (new_scratch(c, (int64_t)w->problem->nflow * w->problem->options.paths_per_flow) < 0)
         goto oom;
-    find_tiers(c, queue);
-    components(c, 1, c->pod);
-    components(c, 2, plane);
-    unplane(c, plane);
-    if (build_table(c, &c->t[0], 1, plane, c->pod) < 0 || build_table(c, &c->t[1], 2, plane, NULL) < 0)
+    if (colour_build(c) < 0)
         goto oom;
-    free(plane);
-    free(queue);
+    c->width = array(c->t[0].ncolour + (int64_t)c->t[1].ncolour, sizeof *c->width);
+    if (!c->width)
+        goto oom;
     if (c->t[0].nrow == 0 || c->t[0].ncolour == 0)
         colour_free(c);
     else
         *out = c;
     return 0;
 oom:
-    free(plane);
-    free(queue);
     colour_free(c);
     return fail(e, E_MEMORY, "out of memory for the colouring of %d flows", w->problem->nflow);
 }
@@ -284,8 +70,8 @@ void colour_free(struct colour *c)
         }
     }
     euler_free(c->euler);
-    void *owned[] = { c->tier,   c->pod,      c->unit,     c->end[0], c->end[1], c->group[0],
-                      c->group[1], c->got, c->first, c->lower, c->mark,   c->chain, c->count };
+    void *owned[] = { c->tier, c->pod,   c->unit,  c->end[0], c->end[1], c->group[0], c->group[1],
+                      c->got,  c->first, c->lower, c->mark,   c->chain,  c->count,    c->width };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(c);
@@ -393,7 +179,7 @@ static int set_rooms(struct table *t, const struct eject *s, double size, int ov
     }
     t->depth += overfill ? OVERFILLS : 0;
     int64_t need = n * (t->depth + 1);
-    if (need > MAX_SLOT)
+    if (need > COLOUR_MAX_SLOT)
         return 0;
     if (need > t->nslot)
         for (int side = 0; side < 2; side++) {
@@ -419,20 +205,63 @@ static int32_t most_left(const struct colour *c, const struct table *t, int32_t 
     return most;
 }
 
-/* One place more in the first colours for what is left, a few times over: the same few colours are full everywhere, so
- * that a unit that is slow at one end is slow at the other. */
-static void overfill_edges(struct colour *c, struct table *t, int32_t n)
+/* Takes the colours of the Euler split that fit; chains for the others. */
+static void settle_edges(struct colour *c, struct table *t, int32_t n)
 {
-    for (int round = 0; round < OVERFILLS; round++) {
-        int32_t x = most_left(c, t, n, c->count);
-        if (x == 0)
-            return;
-        for (int64_t k = 0; k < (int64_t)t->nrow * t->ncolour; k++)
-            for (int side = 0; side < 2; side++)
-                t->room[side][k] += k % t->ncolour < x && t->room[side][k] > 0 && t->room[side][k] < t->depth;
-        for (int32_t e = 0; e < n; e++)
-            if (c->got[e] < 0)
-                colour_edge(c, t, e);
+    for (int32_t e = 0; e < n; e++)
+        if (c->first[e] < t->ncolour && has_room(c, t, 0, e, c->first[e]) && has_room(c, t, 1, e, c->first[e]))
+            put(c, t, e, c->first[e]);
+    for (int32_t e = 0; e < n; e++)
+        if (c->got[e] < 0)
+            colour_edge(c, t, e);
+}
+
+/* One place more on the first x colours that have any. */
+static void add_room(struct table *t, int32_t x)
+{
+    for (int64_t k = 0; k < (int64_t)t->nrow * t->ncolour; k++)
+        for (int side = 0; side < 2; side++)
+            t->room[side][k] += k % t->ncolour < x && t->room[side][k] > 0 && t->room[side][k] < t->depth;
+}
+
+/* Most units of the colour that any row has room for. */
+static int32_t room_of(const struct table *t, int32_t colour)
+{
+    int32_t most = 0;
+    for (int64_t r = 0; r < t->nrow; r++)
+        most = t->room[0][r * t->ncolour + colour] > most ? t->room[0][r * t->ncolour + colour] : most;
+    return most;
+}
+
+static int32_t all_rooms(const struct table *t)
+{
+    int32_t sum = 0;
+    for (int32_t k = 0; k < t->ncolour; k++)
+        sum += room_of(t, k);
+    return sum;
+}
+
+/* Splits into as many slots as a row has edges and gives each colour a run of them as long as its room. Where the rooms
+ * are too few, the first colours get one more, the same at every leaf: a unit slow at one end is slow at the other, and
+ * a flow, whose subflows the split keeps far apart, has few in that part. */
+static void split_slots(struct colour *c, struct table *t, int32_t n, int32_t nlevel)
+{
+    int32_t degree = most_left(c, t, n, c->count), places = all_rooms(t);
+    int bits = 0;
+    for (int round = 0; round < OVERFILLS && places < degree; round++) {
+        add_room(t, degree - places);
+        places = all_rooms(t);
+    }
+    while (1 << bits < degree)
+        bits++;
+    euler_split(c->euler, n, nlevel, c->group[0], c->group[1], bits, c->first);
+    for (int32_t k = 0; k < t->ncolour; k++)
+        c->width[k] = room_of(t, k);
+    for (int32_t e = 0; e < n; e++) {
+        int32_t place = (int32_t)(((int64_t)c->first[e] * places) >> bits), colour = 0;
+        while (colour < t->ncolour && place >= c->width[colour])
+            place -= c->width[colour++];
+        c->first[e] = colour;
     }
 }
 
@@ -440,19 +269,16 @@ static void overfill_edges(struct colour *c, struct table *t, int32_t n)
 static void colour_edges(struct colour *c, struct table *t, int32_t n, int32_t nlevel, int overfill)
 {
     int bits = 0;
-    while (1 << bits < t->ncolour)
-        bits++;
-    euler_split(c->euler, n, nlevel, c->group[0], c->group[1], bits, c->first);
-    for (int32_t e = 0; e < n; e++) {
-        c->got[e] = -1;
-        if (c->first[e] < t->ncolour && has_room(c, t, 0, e, c->first[e]) && has_room(c, t, 1, e, c->first[e]))
-            put(c, t, e, c->first[e]);
-    }
     for (int32_t e = 0; e < n; e++)
-        if (c->got[e] < 0)
-            colour_edge(c, t, e);
-    if (overfill)
-        overfill_edges(c, t, n);
+        c->got[e] = -1;
+    if (overfill) {
+        split_slots(c, t, n, nlevel);
+    } else {
+        while (1 << bits < t->ncolour)
+            bits++;
+        euler_split(c->euler, n, nlevel, c->group[0], c->group[1], bits, c->first);
+    }
+    settle_edges(c, t, n);
 }
 
 /* 1 when the pair goes over tier 2 inside a pod, 2 when over tier 3 between pods, else 0. */
@@ -471,7 +297,7 @@ static double size_of(const struct eject *s, int32_t g)
 }
 
 /* Edges of table 0: the units over half of the largest size. Returns how many. */
-static int32_t list_edges(struct colour *c, const struct eject *s, double size)
+static int32_t list_edges(struct colour *c, const struct eject *s, double size, const int32_t *flow)
 {
     int32_t n = 0;
     for (int32_t g = 0; g < s->nunit; g++) {
@@ -484,10 +310,12 @@ static int32_t list_edges(struct colour *c, const struct eject *s, double size)
     }
     for (int32_t e = 0; e < n; e++) {
         const struct lane_pair *y = &c->w->way[s->pair[c->unit[e]]];
-        c->group[0][e] = y->a;
-        c->group[1][e] = y->b;
-        c->group[0][n + e] = c->pod[y->a];
-        c->group[1][n + e] = c->pod[y->b];
+        c->group[0][e] = flow ? flow[c->unit[e]] : y->a;
+        c->group[1][e] = flow ? flow[c->unit[e]] : y->b;
+        c->group[0][n + e] = y->a;
+        c->group[1][n + e] = y->b;
+        c->group[0][2 * n + e] = c->pod[y->a];
+        c->group[1][2 * n + e] = c->pod[y->b];
     }
     return n;
 }
@@ -533,8 +361,9 @@ static void place_between(struct colour *c, struct eject *s, int32_t n)
     }
 }
 
-void colour_place(struct colour *c, struct eject *s, int overfill)
+static void colour_all(struct colour *c, struct eject *s, const int32_t *flow)
 {
+    int overfill = flow != NULL;
     double size = 0;
     eject_clear(s);
     for (int32_t g = 0; g < s->nunit; g++)
@@ -542,13 +371,21 @@ void colour_place(struct colour *c, struct eject *s, int overfill)
             size = size_of(s, g);
     if (!(size > 0) || !set_rooms(&c->t[0], s, size, overfill))
         return;
-    int32_t n = list_edges(c, s, size);
-    colour_edges(c, &c->t[0], n, 2, overfill);
+    int32_t n = list_edges(c, s, size, flow);
+    colour_edges(c, &c->t[0], n, 3, overfill);
     n = place_inside(c, s, n);
-    memset(c->mark, 0, (size_t)n * sizeof *c->mark);
-    c->now = 0;
     if (n > 0 && set_rooms(&c->t[1], s, size, overfill)) {
         colour_edges(c, &c->t[1], n, 1, overfill);
         place_between(c, s, n);
     }
+}
+
+void colour_place(struct colour *c, struct eject *s)
+{
+    colour_all(c, s, NULL);
+}
+
+void colour_spread(struct colour *c, struct eject *s, const int32_t *flow)
+{
+    colour_all(c, s, flow);
 }

@@ -13,8 +13,11 @@ struct colour;
 int colour_new(const struct lanes *w, struct colour **out, struct err *e);
 void colour_free(struct colour *c);
 
-/* Lifts every unit of s, then places those that get a colour under the present target. overfill: what is left takes one
- * place more on the first colours, as few as will do, the same ones at every leaf. */
-void colour_place(struct colour *c, struct eject *s, int overfill);
+/* Lifts every unit of s, then places those that get a colour under the present target. */
+void colour_place(struct colour *c, struct eject *s);
+
+/* The same for subflows, flow[nunit] of each: those of one flow are kept apart, and what is left takes one place more
+ * on the last colours, as few as will do, the same ones at every leaf. */
+void colour_spread(struct colour *c, struct eject *s, const int32_t *flow);
 
 #endif

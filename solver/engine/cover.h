@@ -1,6 +1,6 @@
 /* Who must stay low: for every cut of the fabric, the jobs' needs across it and what it can carry. A vector of
- * efficiencies that overloads a cut can not be reached; the jobs to sacrifice must cover the overload of every cut
- * (method.md part 1, step 4). Cuts: each switch with its NICs, pods, sites, label groups, and groups found by tiers.
+ * efficiencies that overloads a cut can not be reached; the jobs to sacrifice must cover the overload of every cut.
+ * Cuts: each switch with its NICs, pods, sites, label groups, and groups found by tiers.
  */
 #ifndef HEDDLE_COVER_H
 #define HEDDLE_COVER_H
@@ -26,7 +26,8 @@ void cover_free(struct cover *c);
 int cover_allows(struct cover *c, const double *t);
 
 /* Few jobs that must go from hi[j] to lo[j] so that no cut is overloaded: low[j] = 1. All subsets by size up to ten
- * candidates, else 40 seeded greedy covers and, where they are few, all sets of one job less. Returns how many, and *least = 1 when no smaller set does. */
+ * candidates, else 40 seeded greedy covers and, where they are few, all sets of one job less. Returns how many, and
+ * *least = 1 when no smaller set does. */
 int32_t cover_choose(struct cover *c, const double *hi, const double *lo, struct rng *rng, uint8_t *low, int *least);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "solver/engine/reach.h"
+
 /* Guards floor(u / x) where u is a multiple of x up to rounding; the judges use the same. */
 static const double FLOOR_SLACK = 1e-12;
 /* A cut with more different flow sizes is looked at in this many places only: any prefix gives a valid bound. */
@@ -161,8 +163,8 @@ static void sort_flows(const double *size, int32_t *list, int64_t n)
     }
 }
 
-/* The lowest pigeonhole level over the first n of list (largest flows first), tried where the size steps down (contract
- * section 3); *at is how many flows give it. Divided by scale. */
+/* The lowest pigeonhole level over the first n of list (largest flows first), tried where the size steps down
+ * (solver/README.md); *at is how many flows give it. Divided by scale. */
 static double lowest_level(const struct work *w, int64_t ncap, int64_t n, double scale, int64_t *at)
 {
     int64_t stride = n / MAX_PREFIX + 1, tried = -stride;
@@ -314,34 +316,14 @@ static int32_t family_of_regions(struct work *w, const double *price)
     return f->nnode;
 }
 
-/* reach[v] = mark for every node reached from s over live arcs without a price; NICs are not passed through. */
-static void flood(const struct fabric *f, const double *price, int32_t s, int32_t mark, int32_t *reach, int32_t *queue)
-{
-    int32_t n = 0;
-    queue[n++] = s;
-    reach[s] = mark;
-    for (int32_t i = 0; i < n; i++) {
-        int32_t v = queue[i];
-        if (f->node_kind[v] == NODE_NIC && v != s)
-            continue;
-        for (int32_t k = f->first[v]; k < f->first[v + 1]; k++) {
-            int32_t a = f->out[k], t = f->head[a];
-            if (!(price[a] > 0) && reach[t] != mark) {
-                reach[t] = mark;
-                queue[n++] = t;
-            }
-        }
-    }
-}
-
 /* The priced arcs as one cut: the flows that cannot do without them. Flows are bucketed by source (family of nodes). */
 static int try_support(struct work *w, const double *price, struct err *e)
 {
     const struct fabric *f = w->p->fabric;
-    int32_t *need = array(w->p->nflow, sizeof *need), *reach = array(f->nnode, sizeof *reach);
+    int32_t *need = array(w->p->nflow, sizeof *need), *seen = array(f->nnode, sizeof *seen);
     int32_t *queue = array(f->nnode, sizeof *queue), *arc = array(f->narc, sizeof *arc);
     int rc = -1;
-    if (!need || !reach || !queue || !arc) {
+    if (!need || !seen || !queue || !arc) {
         fail(e, E_MEMORY, "out of memory for the priced cut");
         goto out;
     }
@@ -355,15 +337,15 @@ static int try_support(struct work *w, const double *price, struct err *e)
     for (int32_t v = 0; v < f->nnode; v++) {
         if (w->ffirst[v] == w->ffirst[v + 1])
             continue;
-        flood(f, price, v, v + 1, reach, queue);
+        reach(f, price, v, v + 1, seen, queue);
         for (int32_t i = w->ffirst[v]; i < w->ffirst[v + 1]; i++)
-            if (reach[w->p->dst[w->fitem[i]]] != v + 1)
+            if (seen[w->p->dst[w->fitem[i]]] != v + 1)
                 need[c.nflow++] = w->fitem[i];
     }
     rc = try_cut(w, &c, e);
 out:
     free(need);
-    free(reach);
+    free(seen);
     free(queue);
     free(arc);
     return rc;

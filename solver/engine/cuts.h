@@ -1,6 +1,6 @@
 /* Bounds that need no prices: cuts of the fabric that many flows must cross. Leaf cuts (a switch and its NICs), pods,
  * sites, single NICs, and cuts read off the support of given prices; each as a fluid bound (prices 1 on the cut) and,
- * for one path per flow, as pigeonhole levels (contract section 3).
+ * for one path per flow, as pigeonhole levels (solver/README.md).
  */
 #ifndef HEDDLE_CUTS_H
 #define HEDDLE_CUTS_H
@@ -14,8 +14,8 @@
 int cuts_bound(const struct problem *p, const struct pods *pods, const double *price, struct certificate *best,
                struct err *e);
 
-/* What each job could have at most if it were alone on the fabric: bound[njob] on e_j (not divided by the weight) over the
- * same cuts, its own flows only. Sharper than the joint bound for the jobs that are not the worst served. */
+/* What each job could have at most if it were alone on the fabric: bound[njob] on e_j (not divided by the weight) over
+ * the same cuts, its own flows only. Sharper than the joint bound for the jobs that are not the worst served. */
 int cuts_alone(const struct problem *p, const struct pods *pods, double *bound, struct err *e);
 
 #endif

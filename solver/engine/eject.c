@@ -5,18 +5,22 @@
 #include <string.h>
 
 enum {
-    TRIES = 24,          /* units of a violated arc looked at per step */
-    TENURE = 8,          /* a moved unit rests TENURE .. 2 TENURE - 1 steps, and longer when many arcs are violated */
-    WEIGHT_PERIOD = 1024 /* steps between decays of the arc weights */
+    TRIES = 24,           /* units of a violated arc tried per step */
+    LOOK = 128,           /* units of an arc looked at to find them */
+    TENURE = 8,           /* a moved unit rests TENURE .. 2 TENURE - 1 steps, and longer when many arcs are violated */
+    WEIGHT_PERIOD = 1024, /* steps between decays of the arc weights */
+    K = LANES_SLACK + 1,  /* states per node */
+    BEAM = 8,             /* states of a layer that go on when more than BEAM_FAN arcs lie behind it */
+    BEAM_FAN = 512
 };
-static const double TOLERANCE = 1e-9;    /* of an arc's capacity: far below any step of a real demand */
-static const double TIE = 1e-6;          /* tie part of a cost, relative to the mean unit: below any real excess */
-static const double WEIGHT_STEP = .5;    /* method.md part 4 */
+static const double TOLERANCE = 1e-9; /* of an arc's capacity: far below any step of a real demand */
+static const double TIE = 1e-6;       /* tie part of a cost, relative to the mean unit: below any real excess */
+static const double WEIGHT_STEP = .5;
 static const double WEIGHT_DECAY = .7;
 
 static int new_arrays(struct eject *s, int64_t nslot)
 {
-    int64_t nstate = (int64_t)s->w->nnode * (LANES_SLACK + 1), n = s->nunit, m = s->narc;
+    int64_t nstate = (int64_t)s->w->nnode * K, n = s->nunit, m = s->narc;
     s->cap = array(m, sizeof *s->cap);
     s->inverse = array(m, sizeof *s->inverse);
     s->len = array(n, sizeof *s->len);
@@ -40,9 +44,9 @@ static int new_arrays(struct eject *s, int64_t nslot)
     s->way = array(s->w->longest, sizeof *s->way);
     s->best_way = array(s->w->longest, sizeof *s->best_way);
     s->order = array(n, sizeof *s->order);
-    return s->cap && s->inverse && s->len && s->arc && s->next && s->prev && s->owner && s->head && s->count && s->top && s->sum &&
-                   s->high && s->weight && s->violated && s->where && s->tabu && s->cost && s->via && s->queue &&
-                   s->stamp && s->way && s->best_way && s->order
+    return s->cap && s->inverse && s->len && s->arc && s->next && s->prev && s->owner && s->head && s->count &&
+                   s->top && s->sum && s->high && s->weight && s->violated && s->where && s->tabu && s->cost &&
+                   s->via && s->queue && s->stamp && s->way && s->best_way && s->order
                ? 0
                : -1;
 }
@@ -89,9 +93,9 @@ void eject_free(struct eject *s)
 {
     if (!s)
         return;
-    void *owned[] = { s->cap, s->inverse,  s->at,   s->len,  s->arc,    s->next,     s->prev,  s->owner, s->head,
-                      s->count, s->top,  s->sum,  s->high,   s->weight,   s->violated, s->where, s->tabu,
-                      s->cost,  s->via,  s->queue, s->stamp, s->way, s->best_way, s->order };
+    void *owned[] = { s->cap,  s->inverse, s->at,  s->len,   s->arc,   s->next,   s->prev,     s->owner,
+                      s->head, s->count,   s->top, s->sum,   s->high,  s->weight, s->violated, s->where,
+                      s->tabu, s->cost,    s->via, s->queue, s->stamp, s->way,    s->best_way, s->order };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(s);
@@ -209,10 +213,17 @@ void eject_lift(struct eject *s, int32_t g)
     s->len[g] = -1;
 }
 
+static void reset_weights(struct eject *s)
+{
+    for (int32_t a = 0; a < s->narc; a++)
+        s->weight[a] = 1;
+}
+
 void eject_clear(struct eject *s)
 {
     for (int32_t g = 0; g < s->nunit; g++)
         eject_lift(s, g);
+    reset_weights(s);
 }
 
 void eject_target(struct eject *s, const double *p, const double *q, double factor)
@@ -231,6 +242,7 @@ void eject_target(struct eject *s, const double *p, const double *q, double fact
         s->where[a] = -1;
         recount(s, a);
         settle(s, a, 0);
+        s->work += 1 + s->count[a];
     }
 }
 
@@ -255,8 +267,8 @@ static inline double added(const struct eject *s, int32_t a, double p, double q)
     return s->noise > 0 ? cost + s->noise * jitter(s, a) : cost;
 }
 
-static double cheapest_listed(struct eject *s, const struct lane_pair *y, double p, double q, int32_t avoid, double bound,
-                              int32_t *len)
+static double cheapest_listed(struct eject *s, const struct lane_pair *y, double p, double q, int32_t avoid,
+                              double bound, int32_t *len)
 {
     const struct lanes *w = s->w;
     int64_t best = -1;
@@ -282,15 +294,85 @@ static void trace(struct eject *s, const struct lane_pair *y, const uint16_t *di
 {
     int32_t v = y->b;
     for (int32_t i = len - 1; i >= 0; i--) {
-        int32_t a = s->via[v * (LANES_SLACK + 1) + extra], u = s->w->tail[a];
+        int32_t a = s->via[v * K + extra], u = s->w->tail[a];
         s->way[i] = a;
         extra -= dist[v] + 1 - dist[u];
         v = u;
     }
 }
 
-/* Cheapest way of a pair below bound that does not use arc avoid, into s->way; INFINITY when there is none. A walk over
- * (node, hops above the fewest) layer by layer: costs are positive, so the cheapest walk is a path. */
+/* Keeps the BEAM cheapest of the states queue[lo .. hi), ties from a place that salt decides; returns the new end. */
+static int32_t keep_cheapest(struct eject *s, int32_t lo, int32_t hi)
+{
+    int32_t n = hi - lo, turn = (int32_t)(s->salt % (uint32_t)n);
+    for (int32_t i = 0; i < turn; i++) { /* swaps some ends, enough to vary ties */
+        int32_t swap = s->queue[lo + i];
+        s->queue[lo + i] = s->queue[hi - 1 - i];
+        s->queue[hi - 1 - i] = swap;
+    }
+    for (int32_t k = 0; k < BEAM; k++) {
+        int32_t best = lo + k;
+        for (int32_t i = best + 1; i < hi; i++)
+            if (s->cost[s->queue[i]] < s->cost[s->queue[best]])
+                best = i;
+        int32_t swap = s->queue[lo + k];
+        s->queue[lo + k] = s->queue[best];
+        s->queue[best] = swap;
+    }
+    return lo + BEAM;
+}
+
+/* A walk over (node, hops above the fewest), state = node * K + extra. */
+struct walk {
+    const struct lane_pair *y;
+    const uint16_t *dist;
+    const int64_t *row_at; /* fewest-hop arcs by node, where slack is 0 and they are kept; else NULL */
+    int32_t slack, avoid, found;
+    double p, q, bound;
+};
+
+/* Relaxes the arcs out of a state; n states are queued, returns how many then. */
+static int32_t expand(struct eject *s, struct walk *x, int32_t state, int32_t n)
+{
+    const struct lanes *w = s->w;
+    int32_t v = state / K, extra = state % K;
+    double base = s->cost[state];
+    const int32_t *arc = x->row_at ? w->row_arc + x->row_at[v] : w->out + w->first[v];
+    const int32_t *end = x->row_at ? w->row_arc + x->row_at[v + 1] : w->out + w->first[v + 1];
+    s->work += end - arc;
+    for (; arc < end; arc++) {
+        int32_t h = w->head[*arc], more = extra + x->dist[h] + 1 - x->dist[v];
+        if (more > x->slack || *arc == x->avoid || (h >= w->nswitch && h != x->y->b) || h == x->y->a)
+            continue;
+        double c = base + added(s, *arc, x->p, x->q);
+        int32_t next = h * K + more;
+        if (c >= x->bound || (s->stamp[next] == s->now && c >= s->cost[next]))
+            continue;
+        if (h == x->y->b) {
+            x->bound = c;
+            x->found = more;
+        } else if (s->stamp[next] != s->now) {
+            s->queue[n++] = next;
+        }
+        s->stamp[next] = s->now;
+        s->cost[next] = c;
+        s->via[next] = *arc;
+    }
+    return n;
+}
+
+/* Arcs that a fewest-hop layer would look at. */
+static int64_t fan(const struct eject *s, const struct walk *x, int32_t lo, int32_t hi)
+{
+    int64_t sum = 0;
+    for (int32_t i = lo; i < hi; i++)
+        sum += x->row_at[s->queue[i] / K + 1] - x->row_at[s->queue[i] / K];
+    return sum;
+}
+
+/* Cheapest way of a pair below bound that does not use arc avoid, into s->way; INFINITY when there is none. Layer by
+ * layer; costs are positive, so the cheapest walk is a path. In large fabrics only the cheapest states of a layer with
+ * many arcs behind it go on. */
 static double cheapest(struct eject *s, const struct lane_pair *y, double p, double q, int32_t avoid, double bound,
                        int32_t *len)
 {
@@ -300,46 +382,31 @@ static double cheapest(struct eject *s, const struct lane_pair *y, double p, dou
         return cheapest_listed(s, y, p, q, avoid, bound, len);
     if (y->a == y->b)
         return avoid < 0 && bound > 0 ? 0 : INFINITY;
-    enum { K = LANES_SLACK + 1 };
-    const uint16_t *dist = w->dist + (int64_t)y->row * w->nnode;
-    int32_t slack = (s->wide ? y->wide : y->limit) - y->hops, found = -1, n = 0;
-    const int64_t *row_at = w->row_at && slack == 0 ? w->row_at + (int64_t)y->row * (w->nnode + 1) : NULL;
+    struct walk x = {
+        .y = y, .dist = w->dist + (int64_t)y->row * w->nnode, .avoid = avoid, .found = -1, .p = p, .q = q
+    };
+    x.bound = bound;
+    x.slack = (s->wide ? y->wide : y->limit) - y->hops;
+    x.row_at = w->row_at && x.slack == 0 ? w->row_at + (int64_t)y->row * (w->nnode + 1) : NULL;
+    int32_t n = 0, end = 1;
     s->now++;
     s->queue[n++] = y->a * K;
     s->stamp[y->a * K] = s->now;
     s->cost[y->a * K] = 0;
     for (int32_t i = 0; i < n; i++) {
-        int32_t v = s->queue[i] / K, extra = s->queue[i] % K;
-        double base = s->cost[s->queue[i]];
-        if (base >= bound)
-            continue;
-        const int32_t *arc = row_at ? w->row_arc + row_at[v] : w->out + w->first[v];
-        const int32_t *end = row_at ? w->row_arc + row_at[v + 1] : w->out + w->first[v + 1];
-        s->work += end - arc;
-        for (; arc < end; arc++) {
-            int32_t h = w->head[*arc], more = extra + dist[h] + 1 - dist[v];
-            if (more > slack || *arc == avoid || (h >= w->nswitch && h != y->b) || h == y->a)
-                continue;
-            double c = base + added(s, *arc, p, q);
-            int32_t state = h * K + more;
-            if (c >= bound || (s->stamp[state] == s->now && c >= s->cost[state]))
-                continue;
-            if (h == y->b) {
-                bound = c;
-                found = more;
-            } else if (s->stamp[state] != s->now) {
-                s->queue[n++] = state;
-            }
-            s->stamp[state] = s->now;
-            s->cost[state] = c;
-            s->via[state] = *arc;
+        if (i == end) {
+            if (x.row_at && n - end > BEAM && fan(s, &x, end, n) > BEAM_FAN)
+                n = keep_cheapest(s, end, n);
+            end = n;
         }
+        if (s->cost[s->queue[i]] < x.bound)
+            n = expand(s, &x, s->queue[i], n);
     }
-    if (found < 0)
+    if (x.found < 0)
         return INFINITY;
-    *len = y->hops + found;
-    trace(s, y, dist, found, *len);
-    return bound;
+    *len = y->hops + x.found;
+    trace(s, y, x.dist, x.found, *len);
+    return x.bound;
 }
 
 double eject_way(struct eject *s, int32_t g, int32_t avoid, double bound, int32_t *len)
@@ -425,21 +492,37 @@ static void put_back(struct eject *s, int32_t g, int32_t len)
     s->nlifted--;
 }
 
-/* Up to TRIES units of arc a that may move now, from a random one on; when all rest, the one that rests shortest. */
+/* Puts g into unit[n], for the smallest there when it is full and g is larger; returns the new n. */
+static int32_t keep_larger(const struct eject *s, int32_t g, int32_t unit[TRIES], int32_t n)
+{
+    int32_t least = 0;
+    if (n < TRIES) {
+        unit[n] = g;
+        return n + 1;
+    }
+    for (int32_t i = 1; i < n; i++)
+        if (s->p[unit[i]] < s->p[unit[least]])
+            least = i;
+    if (s->p[g] > s->p[unit[least]])
+        unit[least] = g;
+    return n;
+}
+
+/* Up to TRIES units of arc a that may move now: the largest of LOOK from a random one on; when all of these rest, the
+ * one that rests shortest. */
 static int32_t choose_units(const struct eject *s, struct rng *rng, int32_t a, int32_t unit[TRIES])
 {
-    int32_t n = 0, first = s->head[a], soonest = -1;
-    for (int32_t skip = s->count[a] > 1 ? rng_below(rng, s->count[a]) : 0; skip > 0; skip--)
-        first = s->next[first];
-    int32_t i = first;
-    do {
+    int32_t n = 0, i = s->head[a], soonest = -1, far = s->count[a] < LOOK ? s->count[a] : LOOK;
+    for (int32_t skip = rng_below(rng, s->count[a]); skip > 0; skip--)
+        i = s->next[i];
+    for (int32_t seen = 0; seen < far; seen++) {
         int32_t g = s->owner[i];
         if (s->tabu[g] <= s->step)
-            unit[n++] = g;
+            n = keep_larger(s, g, unit, n);
         if (soonest < 0 || s->tabu[g] < s->tabu[soonest])
             soonest = g;
         i = s->next[i] >= 0 ? s->next[i] : s->head[a];
-    } while (i != first && n < TRIES);
+    }
     if (n == 0)
         unit[n++] = soonest;
     return n;
@@ -513,11 +596,11 @@ int eject_search(struct eject *s, struct rng *rng, int64_t steps, int64_t work_e
     double best = s->excess;
     int64_t stale = 0, stuck = 0, patience = 200 + 2 * (int64_t)s->nviolated;
     memset(s->tabu, 0, (size_t)s->nunit * sizeof *s->tabu);
-    for (int32_t a = 0; a < s->narc; a++)
-        s->weight[a] = 1;
+    reset_weights(s);
     s->step = 0;
     for (int64_t left = steps; left > 0 && s->nviolated > 0 && s->work < work_end; left--) {
         s->step++;
+        s->salt = (uint32_t)rng_next(rng);
         double delta = move_off(s, rng, s->violated[rng_below(rng, s->nviolated)]);
         if (!(delta < INFINITY)) {
             if (++stuck > 8 * (int64_t)s->nviolated + 64)

@@ -1,6 +1,6 @@
-/* Units (whole flows) on ways, and the search that moves them until a target holds (method.md part 1, step 3).
- * Unit g sends at most p_g and must be able to get q_g. Arc a is fine when sum_g min(p_g, Q_a) <= cap_a, Q_a the largest
- * q on a: then max-min fairness gives every unit its q. With q infinite this is plain load against capacity.
+/* Units (whole flows) on ways, and the search that moves them until a target holds.
+ * Unit g sends at most p_g and must be able to get q_g. Arc a is fine when sum_g min(p_g, Q_a) <= cap_a, Q_a the
+ * largest q on a: then max-min fairness gives every unit its q. With q infinite this is plain load against capacity.
  * The search takes a violated arc, moves the unit whose cheapest other way adds least excess, forbids that unit to move
  * again for a while, and weighs arcs more the longer they stay violated. Nothing is allocated after eject_new.
  */
@@ -19,12 +19,12 @@ struct eject {
     double noise;          /* > 0: costs get up to this much more per arc, at random by salt */
     uint32_t salt;
 
-    int64_t *at;           /* [nunit + 1]: unit g has slots at[g] .. at[g] + len[g] - 1; len -1: not placed */
+    int64_t *at; /* [nunit + 1]: unit g has slots at[g] .. at[g] + len[g] - 1; len -1: not placed */
     int32_t *len;
     int32_t *arc, *next, *prev, *owner; /* by slot: its arc, neighbours in the arc's list (-1: none), its unit */
 
-    int32_t *head, *count, *top; /* [narc] first slot, units, units with q == high */
-    double *sum, *high, *weight; /* [narc] sum of min(p, high), Q_a, dynamic weight of excess */
+    int32_t *head, *count, *top;          /* [narc] first slot, units, units with q == high */
+    double *sum, *high, *weight;          /* [narc] sum of min(p, high), Q_a, dynamic weight of excess */
     int32_t nviolated, *violated, *where; /* where[a]: place of a in violated, -1 */
     double excess;                        /* sum over arcs of max(0, sum - cap) */
     int32_t nlifted;                      /* units not placed */
@@ -37,20 +37,21 @@ struct eject {
     double *cost;
     int32_t *via, *queue, *stamp, now;
     int32_t *way, *best_way; /* way[longest]: arcs found; best_way the best move's */
-    int32_t *order;                     /* [nunit] */
+    int32_t *order;          /* [nunit] */
 };
 
 /* Room for every unit's longest way. w and pair must outlive it. NULL on short memory. */
 struct eject *eject_new(const struct lanes *w, int32_t nunit, const int32_t *pair, struct err *e);
 void eject_free(struct eject *s);
 
-/* New p, q (borrowed) and capacities cap[a] = factor * fabric cap for all arcs; recounts every arc. Placed units stay. */
+/* New p, q (borrowed) and capacities cap[a] = factor * fabric cap for all arcs; recounts every arc. Placed units stay.
+ */
 void eject_target(struct eject *s, const double *p, const double *q, double factor);
 
 /* Puts unit g on n arcs (its own way, without the arcs that are no choice). -1 when it does not fit in g's room. */
 int eject_place(struct eject *s, int32_t g, const int32_t *arc, int32_t n);
 void eject_lift(struct eject *s, int32_t g);
-void eject_clear(struct eject *s); /* lifts all */
+void eject_clear(struct eject *s); /* lifts all, forgets the weights: as new */
 
 /* Cheapest way of unit g, which is lifted, that does not use arc avoid (-1: any) and costs less than bound: *len arcs
  * into s->way; returns its cost, INFINITY when there is none. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 struct euler {
-    int32_t *order[2];   /* [room] edges of the present parts, sorted by the groups of one side, coarsest first */
-    int32_t *partner[2]; /* [room] the edge paired with each one on a side, -1: none */
+    int32_t *order[2];    /* [room] edges of the present parts, sorted by the groups of one side, coarsest first */
+    int32_t *partner[2];  /* [room] the edge paired with each one on a side, -1: none */
     int32_t *rest, *move; /* [room] scratch */
     uint8_t *half;        /* [room] */
 };

@@ -7,7 +7,7 @@
 
 static const int64_t MAX_DAG = 32 << 20;       /* arcs of all fewest-hop graphs together: 128 MB */
 static const int64_t MAX_SCAN = 400 * 1000000; /* row-arc checks to build them */
-static const int64_t MAX_DETOUR = 2000000000;  /* pair-arc checks to find detours */
+static const int64_t MAX_DETOUR = 1000000000;  /* arc checks to find detours; beyond it pairs keep fewest-hop ways */
 static const int64_t MAX_WIDE = 1 << 20;       /* flows that may get room for wide searches */
 enum { SMALL = 256 };                          /* arcs of a graph so small that every search may be wide */
 
@@ -242,9 +242,9 @@ static int build_dags(struct lanes *w)
 
 /* Scratch of the search for detours. */
 struct detour {
-    int32_t *queue;                         /* [nnode] */
-    uint16_t *from;                         /* [nnode] hops from a without passing b */
-    double (*level)[LANES_SLACK + 1];        /* [nnode + 1]: capacity across distance level j + 1 -> j by slack */
+    int32_t *queue;                   /* [nnode] */
+    uint16_t *from;                   /* [nnode] hops from a without passing b */
+    double (*level)[LANES_SLACK + 1]; /* [nnode + 1]: capacity across distance level j + 1 -> j by slack */
 };
 
 static void hops_from(const struct lanes *w, int32_t a, int32_t b, struct detour *d)
@@ -286,7 +286,8 @@ static int32_t slack_for(const struct lanes *w, const struct lane_pair *y, struc
             if (v == y->a)
                 send += h < w->nswitch ? cap[a] : 0;
             int32_t over = (int32_t)d->from[v] + 1 + dist[h] - y->hops;
-            if (dist[v] != dist[h] + 1 || dist[h] >= y->hops || d->from[v] == LANES_FAR || over > LANES_SLACK || v == y->b)
+            if (dist[v] != dist[h] + 1 || dist[h] >= y->hops || d->from[v] == LANES_FAR || over > LANES_SLACK ||
+                v == y->b)
                 continue;
             for (int32_t s = over; s <= LANES_SLACK; s++)
                 d->level[dist[h]][s] += cap[a];
@@ -304,26 +305,81 @@ static int32_t slack_for(const struct lanes *w, const struct lane_pair *y, struc
     return LANES_SLACK;
 }
 
+/* 1 when the fewest-hop ways alone carry half of what the ends can send and receive, level by level: the common case,
+ * told without looking at the whole graph. stamp[nnode] holds the last pair that met a node. */
+static int wide_enough(const struct lanes *w, const struct lane_pair *y, const double *out, const double *in,
+                       int32_t *stamp, int32_t mark, int32_t *queue)
+{
+    const double *cap = w->problem->fabric->cap;
+    const int64_t *at = w->row_at + (int64_t)y->row * (w->nnode + 1);
+    double half = .5 * (out[y->a] < in[y->b] ? out[y->a] : in[y->b]), level = 0;
+    int32_t n = 0, end = 1;
+    stamp[y->a] = mark;
+    queue[n++] = y->a;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t v = queue[i];
+        if (i == end) { /* a new layer: all its arcs are known to come */
+            if (level < half)
+                return 0;
+            level = 0;
+            end = n;
+        }
+        for (int64_t k = at[v]; k < at[v + 1]; k++) {
+            int32_t h = w->head[w->row_arc[k]];
+            level += cap[w->row_arc[k]];
+            if (stamp[h] != mark && h != y->b) {
+                stamp[h] = mark;
+                queue[n++] = h;
+            }
+        }
+    }
+    return level >= half;
+}
+
+/* Capacity between each node and switches, outwards and inwards. */
+static void end_speeds(const struct lanes *w, double *out, double *in)
+{
+    for (int32_t i = 0; i < w->first[w->nnode]; i++) {
+        int32_t a = w->out[i], s = w->tail[a], t = w->head[a];
+        if (t < w->nswitch)
+            out[s] += w->problem->fabric->cap[a];
+        if (s < w->nswitch)
+            in[t] += w->problem->fabric->cap[a];
+    }
+}
+
 static int set_limits(struct lanes *w)
 {
     struct detour d = { array(w->nnode, sizeof *d.queue), array(w->nnode, sizeof *d.from),
                         array((int64_t)w->nnode + 1, sizeof *d.level) };
-    int rc = d.queue && d.from && d.level ? 0 : -1;
-    int detours = w->problem->options.policy == PATHS_ALL && (int64_t)w->npair * w->first[w->nnode] <= MAX_DETOUR;
-    int small = w->first[w->nnode] <= SMALL;
+    double *out = array(w->nnode, sizeof *out), *in = array(w->nnode, sizeof *in);
+    int32_t *stamp = array(w->nnode, sizeof *stamp);
+    int rc = d.queue && d.from && d.level && out && in && stamp ? 0 : -1;
+    int all = w->problem->options.policy == PATHS_ALL, small = w->first[w->nnode] <= SMALL;
+    int64_t checks = 0;
+    if (rc == 0)
+        end_speeds(w, out, in);
     for (int32_t i = 0; rc == 0 && i < w->npair; i++) {
         struct lane_pair *y = &w->way[i];
         if (y->row < 0 || y->a == y->b)
             continue;
-        y->hops = w->dist[(int64_t)y->row * w->nnode + y->a];
-        y->limit = y->hops;
-        if (detours && y->hops < LANES_FAR)
-            y->limit += small ? LANES_SLACK : slack_for(w, y, &d);
-        y->wide = detours && w->problem->nflow <= MAX_WIDE && y->hops < LANES_FAR ? y->hops + LANES_SLACK : y->limit;
+        y->hops = y->limit = y->wide = w->dist[(int64_t)y->row * w->nnode + y->a];
+        if (!all || y->hops == LANES_FAR)
+            continue;
+        if (small) {
+            y->limit += LANES_SLACK;
+        } else if (checks < MAX_DETOUR && !(w->row_at && wide_enough(w, y, out, in, stamp, i + 1, d.queue))) {
+            y->limit += slack_for(w, y, &d);
+            checks += w->first[w->nnode];
+        }
+        y->wide = w->problem->nflow <= MAX_WIDE ? y->hops + LANES_SLACK : y->limit;
     }
     free(d.queue);
     free(d.from);
     free(d.level);
+    free(out);
+    free(in);
+    free(stamp);
     return rc;
 }
 
@@ -384,7 +440,8 @@ static int build_lists(struct lanes *w)
         goto out;
     for (int32_t v = 0; v < g->nnode; v++)
         nic[v] = g->node_kind[v] == NODE_NIC;
-    if (disjoint && !(search = paths_new(&(struct graph){ g->nnode, g->narc, g->first, g->out, g->head, g->tail, nic })))
+    if (disjoint &&
+        !(search = paths_new(&(struct graph){ g->nnode, g->narc, g->first, g->out, g->head, g->tail, nic })))
         goto out;
     for (int32_t f = p->nflow - 1; f >= 0; f--)
         if (w->pair[f] >= 0)

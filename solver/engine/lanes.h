@@ -27,8 +27,8 @@ struct lanes {
     int32_t *head, *tail;          /* [narc] compact ends, -1 where none */
 
     int32_t nrow;
-    uint16_t *dist;    /* [nrow * nnode] hops to the row's end node, LANES_FAR when unreached */
-    int64_t *row_at;   /* [nrow * (nnode + 1)]: fewest-hop arcs out of each node, in row_arc; NULL when too large */
+    uint16_t *dist;  /* [nrow * nnode] hops to the row's end node, LANES_FAR when unreached */
+    int64_t *row_at; /* [nrow * (nnode + 1)]: fewest-hop arcs out of each node, in row_arc; NULL when too large */
     int32_t *row_arc;
 
     int32_t *enter, *leave; /* [nflow] the only arc out of the source, into the destination; -1: part of the way */

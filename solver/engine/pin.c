@@ -12,11 +12,12 @@
 #include "solver/engine/climb.h"
 #include "solver/engine/spread.h"
 
-enum { TASKS = 6, WAVES = 3, RAISES = 2, HASHED = 4 }; /* RAISES: waves once the bound is met */
-static const int64_t WORK = 4000000; /* arcs weighed by a task once the bound is met: some 30 ms */
-enum { WORK_HOP = 1500 };            /* and no more than this for each arc that the ways of all flows may have */
-enum { WORK_OPEN = 2 };              /* times more while it is not */
-enum { FILLS = 8 };                  /* and so many times the work of placing a start */
+enum { TASKS = 6, WAVES = 3, RAISES = 2, HASHED = 4, MANY = 50000 };
+/* RAISES: waves once the bound is met. Hashed starts: all seeds of the baseline up to MANY flows, HASHED beyond. */
+static const int64_t WORK = 4000000;     /* arcs weighed by a task once the bound is met: some 30 ms */
+enum { WORK_HOP = 1500 };                /* and no more than this for each arc that the ways of all flows may have */
+enum { WORK_OPEN = 2 };                  /* times more while it is not */
+enum { FILLS = 8, MAX_FILL = 60000000 }; /* and so many times the work of placing a start, at most */
 
 struct pin {
     const struct problem *p;
@@ -36,6 +37,7 @@ struct pin {
     struct routes *mine; /* what best_task found */
     int64_t *score;      /* [TASKS * (njob + 2) + 3]: value and efficiencies of each task, as bits */
     double *sorted;      /* [2 njob] */
+    double *trial;       /* [2 njob] efficiencies of the tasks that are compared */
     double until;        /* this rank's clock */
     int64_t steps, fill; /* fill: work of placing a start */
     int final, cut_short;
@@ -114,7 +116,8 @@ static int take_starts(struct pin *s, struct err *e)
     for (int32_t i = 0; i < s->goal->nstart; i++)
         if (best_take(&s->climb->best, s->goal->start[i], e) < 0)
             return -1;
-    for (uint64_t seed = 0; seed < HASHED; seed++) {
+    uint64_t seeds = s->p->nflow <= MANY ? ECMP_SEEDS : HASHED;
+    for (uint64_t seed = 0; seed < seeds; seed++) {
         struct routes *r = NULL;
         int rc = baseline_ecmp(s->p, seed, &r, e);
         if (rc == 0)
@@ -146,7 +149,8 @@ static int short_memory(const struct pin *s, const struct best *b, struct err *e
 static int64_t work_of(const struct pin *s, int32_t effort)
 {
     int64_t size = WORK_HOP * s->climb->s->at[s->climb->nunit], work = size < WORK ? size : WORK;
-    return (closed(s) ? work : WORK_OPEN * work) * effort + FILLS * s->fill;
+    int64_t large = FILLS * s->fill < MAX_FILL ? FILLS * s->fill : MAX_FILL;
+    return ((closed(s) ? work : WORK_OPEN * work) + large) * effort;
 }
 
 static uint64_t seed_of(const struct pin *s, uint64_t task)
@@ -195,8 +199,10 @@ static int all_at_ceiling(const struct pin *s, const double *efficiency)
 /* Wave 0, rank 0. */
 static int first_wave(struct pin *s, struct err *e)
 {
-    if (climb_reset(s->climb, NULL, e) < 0 || take_starts(s, e) < 0 ||
-        climb_once(s, s->colour ? START_COLOUR : START_GREEDY, 1, 0, e) < 0)
+    enum climb_start start = s->colour ? START_COLOUR : START_GREEDY;
+    if (s->p->options.objective == OBJ_MAX_UTILIZATION && s->goal->nstart > 0)
+        start = START_BEST; /* a rounded split solution is near its bound */
+    if (climb_reset(s->climb, NULL, e) < 0 || take_starts(s, e) < 0 || climb_once(s, start, 1, 0, e) < 0)
         return -1;
     s->final = s->climb->final && !s->spread;
     s->fill = s->climb->fill;
@@ -221,15 +227,14 @@ static int run_task(struct pin *s, int32_t wave, int32_t task, double *champion,
     static const struct {
         enum climb_start start;
         int wide;
-    } member[TASKS] = { { START_BEST, 0 },   { START_COLOUR, 0 }, { START_GREEDY, 0 },
-                        { START_ORDER, 0 },  { START_GREEDY, 1 }, { START_BEST, 1 } };
+    } member[TASKS] = { { START_BEST, 0 },  { START_COLOUR, 0 }, { START_GREEDY, 0 },
+                        { START_ORDER, 0 }, { START_GREEDY, 1 }, { START_BEST, 1 } };
     (s->spread ? s->spread->s : s->climb->s)->wide = member[task].wide && !closed(s);
     if (reset(s, s->best, e) < 0 ||
         run_once(s, member[task].start, closed(s) ? 1 : 1 << wave, (uint64_t)(wave * TASKS + task + 1), e) < 0)
         return -1;
     put_score(s, task);
-    if (best_order(s->p, found(s)->value, found(s)->efficiency, *champion_value, champion,
-                   s->sorted)) {
+    if (best_order(s->p, found(s)->value, found(s)->efficiency, *champion_value, champion, s->sorted)) {
         memcpy(champion, found(s)->efficiency, (size_t)s->p->njob * sizeof *champion);
         *champion_value = found(s)->value;
         routes_free(s->mine);
@@ -294,7 +299,8 @@ static int go_on(struct pin *s, int32_t wave, int *on, struct err *e)
     if (s->comm->rank == 0) {
         if (ask_stop(s))
             s->cut_short = 1;
-        word.on = wave < WAVES && !s->final && !s->cut_short;
+        int enough = s->final || (closed(s) && s->p->options.objective == OBJ_MAX_UTILIZATION);
+        word.on = wave < WAVES && !enough && !s->cut_short;
     }
     if (s->comm->bcast(s->comm, &word, sizeof word, e) < 0)
         return -1;
@@ -314,9 +320,10 @@ static int32_t winner(struct pin *s)
     double old = s->value;
     for (int32_t task = 0; task < TASKS; task++) {
         const int64_t *row = s->score + (int64_t)task * (n + 2);
-        const double *efficiency = (const double *)(row + 2);
-        double value;
+        double value, *efficiency = s->trial + (before == s->trial ? n : 0); /* the half that the best does not use */
         memcpy(&value, row, sizeof value);
+        if (n > 0)
+            memcpy(efficiency, row + 2, (size_t)n * sizeof *efficiency);
         if (!(value > 0) || !best_order(s->p, value, efficiency, old, before, s->sorted))
             continue;
         best = task;
@@ -400,8 +407,9 @@ static int prepare(struct pin *s, const struct pods *pods, struct err *e)
         s->spread->stop = s->climb->stop;
     s->efficiency = array(p->njob, sizeof *s->efficiency);
     s->sorted = array(2 * (int64_t)p->njob, sizeof *s->sorted);
+    s->trial = array(2 * (int64_t)p->njob, sizeof *s->trial);
     s->score = array((int64_t)TASKS * (p->njob + 2) + 3, sizeof *s->score);
-    if (!s->efficiency || !s->sorted || !s->score)
+    if (!s->efficiency || !s->sorted || !s->trial || !s->score)
         return fail(e, E_MEMORY, "out of memory for %d jobs", p->njob);
     return 0;
 }
@@ -454,6 +462,7 @@ int pin_solve(const struct problem *p, const struct pods *pods, struct comm *c, 
     lanes_free(s.lanes);
     free(s.efficiency);
     free(s.sorted);
+    free(s.trial);
     free(s.score);
     return rc;
 }

@@ -1,6 +1,6 @@
 /* Pinned routes: whole (sub)flows on single paths. A portfolio of starts (hashed, greedy, edge colouring, laminar Euler
  * split, given ones), each repaired by ejection search to a target level, then job raising; scored by exact
- * water-filling (method.md part 1). The members of the portfolio are tasks with fixed numbers; task i runs on rank i
+ * water-filling. The members of the portfolio are tasks with fixed numbers; task i runs on rank i
  * mod size, and the best vector wins, the lowest task number among equals: the same plan for any number of ranks.
  * Budgets count steps.
  */

@@ -39,7 +39,7 @@ void scorer_free(struct scorer *s)
     free(s);
 }
 
-/* e_j = I_j / T_j, T_j = max over subflows of 8e-9 * bytes * share / rate (contract section 3). A routed flow without a
+/* e_j = I_j / T_j, T_j = max over subflows of 8e-9 * bytes * share / rate (solver/README.md). A routed flow without a
  * path never ends. */
 static void efficiency_bytes(const struct problem *p, const struct routes *r, double *efficiency)
 {

@@ -1,4 +1,4 @@
-/* What routes achieve: exact rates, efficiencies, loads, and the objective's value (contract section 3).
+/* What routes achieve: exact rates, efficiencies, loads, and the objective's value (solver/README.md).
  */
 #ifndef HEDDLE_SCORE_H
 #define HEDDLE_SCORE_H

@@ -378,7 +378,7 @@ static int coordinate(struct split *s, const struct split_goal *goal, const stru
         if (s->warm > 0 && s->rounds == 0 && gap_of(s) > WARM_GAP) /* the old multipliers are of no use */
             s->rule.exponential = 1;
         report(s, hooks, began);
-        int reached = gap_of(s) <= goal->gap || s->value <= goal->enough;
+        int reached = gap_of(s) <= goal->gap || s->value * s->unit <= goal->enough;
         if (reached || stop || s->rounds >= goal->rounds) {
             *end = reached ? SPLIT_GAP : stop ? (enum split_end)stop : SPLIT_ROUNDS;
             return 0;

@@ -1,8 +1,8 @@
 /* Fractional routes by price coordination: minimise the largest load_a / u_a, with a certificate from the prices.
- * Block coordinate descent over flows in path form; exponential prices first, then an augmented Lagrangian (method.md
- * part 2). Blocks are the flows by source pod; a rank solves the blocks of its pods and exchanges loads as int64 fixed
- * point many times a pass; each rank updates the multipliers of the arcs inside its pods, rank 0 those of the cut arcs.
- * The same numbers come out for any number of ranks.
+ * Block coordinate descent over flows in path form; exponential prices first, then an augmented Lagrangian. Blocks are
+ * the flows by source pod; a rank solves the blocks of its pods and exchanges loads as int64 fixed point many times a
+ * pass; each rank updates the multipliers of the arcs inside its pods, rank 0 those of the cut arcs. The same numbers
+ * come out for any number of ranks.
  */
 #ifndef HEDDLE_SPLIT_H
 #define HEDDLE_SPLIT_H
@@ -47,7 +47,7 @@ int split_routes(struct split *s, struct routes **out, struct err *e);
  * between blocks. *out on rank 0. */
 int split_round(struct split *s, uint64_t seed, struct routes **out, struct err *e);
 
-/* job_fair with split routes: max-min levels over jobs (method.md 2.4). *routes (rank 0) carries gbps = share * e_j *
+/* job_fair with split routes: max-min levels over jobs. *routes (rank 0) carries gbps = share * e_j *
  * r_f inside capacity; efficiency[njob] on every rank; *level is an array of *nlevel (rank 0), lowest first, each with
  * the prices that prove it. */
 struct split_levels {

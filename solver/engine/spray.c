@@ -476,7 +476,7 @@ static int loads(const struct spray *s, double *load, struct err *e)
     return 0;
 }
 
-/* e_j = I_j / T_j, or the smallest rate / demand (contract section 3). */
+/* e_j = I_j / T_j, or the smallest rate / demand (solver/README.md). */
 static void efficiencies(const struct spray *s, const struct fill *w, double *efficiency)
 {
     const struct problem *p = s->p;

@@ -5,16 +5,19 @@
 #include <string.h>
 
 enum {
-    LEVELS = 8,        /* targets tried between the value reached and the bound */
-    STEPS = 1500,      /* per target, times effort */
-    TRIES = 8,         /* subflows of an arc looked at per step */
-    WAYS = 3,          /* ways looked at per subflow */
+    SCORE_WORK = 16, /* work of an exact score for each arc of a path */
+    LEVELS = 8,      /* targets tried between the value reached and the bound */
+    STEPS = 1500,    /* per target, times effort */
+    TRIES = 8,       /* subflows of an arc tried per step */
+    LOOK = 128,      /* subflows of an arc looked at to find them */
+    WAYS = 3,        /* ways looked at per subflow */
     TENURE = 6,
-    SHARE_ROUNDS = 4,  /* of fitting shares to rates where demands cap subflows */
-    PATIENCE = 400     /* steps without a better penalty before a shake */
+    HOPELESS = 2,     /* a target that more than 1 / HOPELESS of all flows miss is given up at once */
+    SHARE_ROUNDS = 4, /* of fitting shares to rates where demands cap subflows */
+    PATIENCE = 400    /* steps without a better penalty before a shake */
 };
-static const double NOISE = 4;      /* of a random way, in units of its tie cost */
-static const double SHORT = 1e-9;   /* relative shortfall that counts */
+static const double NOISE = 4;    /* of a random way, in units of its tie cost */
+static const double SHORT = 1e-9; /* relative shortfall that counts */
 
 /* Subflows of flow f: k where it can differ in them or shares its NICs' arcs, else one. */
 static int32_t subflows(const struct spread *s, int32_t f, const int32_t *users)
@@ -47,7 +50,8 @@ static int new_subflows(struct spread *s, const struct climb *c)
     s->sum = array(s->nunit, sizeof *s->sum);
     s->below = array(s->nunit, sizeof *s->below);
     s->where = array(s->nunit, sizeof *s->where);
-    int rc = s->flow && s->first && s->unit && s->pair && s->ceiling && s->want && s->sum && s->below && s->where ? 0 : -1;
+    int rc =
+        s->flow && s->first && s->unit && s->pair && s->ceiling && s->want && s->sum && s->below && s->where ? 0 : -1;
     for (int32_t g = 0; rc == 0 && g < s->nunit; g++) {
         s->flow[g] = c->flow[g];
         s->ceiling[g] = c->rate[g];
@@ -256,6 +260,7 @@ static void fit_shares(struct spread *s)
 static void score_state(struct spread *s)
 {
     write_routes(s);
+    s->s->work += SCORE_WORK * s->routes->at[s->routes->npath];
     for (int i = 0; i < (s->p->kind == DEMAND_GBPS ? SHARE_ROUNDS : 1); i++) {
         scorer_pinned(s->scorer, s->routes, s->best.trial, NULL);
         fit_shares(s);
@@ -318,10 +323,11 @@ static void step(struct spread *s)
     int32_t a = tightest(s, s->below[rng_below(&s->rng, s->nshort)]), list[TRIES], n = 0, best = -1, best_len = 0;
     if (a < 0)
         return;
-    int32_t skip = rng_below(&s->rng, s->s->count[a]), k = s->s->head[a];
+    int32_t far = s->s->count[a] < LOOK ? s->s->count[a] : LOOK, skip = rng_below(&s->rng, s->s->count[a]),
+            k = s->s->head[a];
     while (skip-- > 0)
         k = s->s->next[k];
-    for (int32_t seen = 0; seen < s->s->count[a] && n < TRIES; seen++) {
+    for (int32_t seen = 0; seen < far && n < TRIES; seen++) {
         if (s->s->tabu[s->s->owner[k]] <= s->s->step)
             list[n++] = s->s->owner[k];
         k = s->s->next[k] >= 0 ? s->s->next[k] : s->s->head[a];
@@ -415,7 +421,7 @@ static void place_start(struct spread *s, enum climb_start start)
     if (start == START_BEST && s->best.routes)
         place_routes(s, s->best.routes);
     else if (start == START_COLOUR && s->colour)
-        colour_place(s->colour, s->s, 1);
+        colour_spread(s->colour, s->s, s->unit);
     eject_fill(s->s, 1);
 }
 
@@ -423,12 +429,16 @@ void spread_run(struct spread *s, enum climb_start start, double bound, int32_t 
 {
     s->work_end = s->s->work + work;
     s->rng.state = mix64(seed);
+    s->s->salt = (uint32_t)s->rng.state;
     double lo = s->best.routes ? s->best.value : 0, hi = bound, v = bound;
     eject_target(s->s, s->one, s->infinite, density(s, bound));
     place_start(s, start);
+    score_state(s);
     for (int i = 0; i < LEVELS && !over(s) && lo < hi * (1 - 1e-4); i++) {
+        if (i > 0)
+            place_start(s, START_BEST);
         aim(s, v);
-        int done = search(s, (int64_t)STEPS * effort);
+        int done = s->nshort == 0 || (s->nshort < s->nunit / HOPELESS && search(s, (int64_t)STEPS * effort));
         score_state(s);
         if (done)
             lo = fmax(v, lo);

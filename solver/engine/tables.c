@@ -15,14 +15,15 @@
 #include <string.h>
 
 enum {
-    FLOOR_STEPS = 20000, /* of the first try at the bound */
+    FLOOR_STEPS = 30000, /* of the first try at the bound */
     LEVEL_STEPS = 6000,  /* of a try at a lower common level */
     RAISE_STEPS = 500,   /* of a try at a vector of levels; twice and four times that in later rounds */
     REFINEMENTS = 5,     /* of what flows are counted with */
-    BISECTIONS = 7,
+    BISECTIONS = 2,
+    LOAD_BISECTIONS = 14,
     ROUNDS = 40, /* of the ladder */
 };
-static const int64_t WORK = 110000000; /* arcs touched, all tries together: two to three seconds */
+static const int64_t WORK = 85000000; /* arcs touched, all tries together: two to three seconds */
 static const double SAME = 1e-9;       /* relative, between levels */
 static const double GRID = 1.03;       /* of what flows are seen to take */
 static const double CLOSE = 1.01;      /* ratio of levels at which bisection stops */
@@ -262,16 +263,53 @@ static int on_target(const struct search *s)
     return 1;
 }
 
-/* Searches until the exact rates are on target, not only the counts. */
+/* Jobs whose flows take more than their share have others that are held back: none are when all of the job get what
+ * NICs allow. Asks for that; 0 when there is no such job. */
+static int ask_for_all(struct search *s)
+{
+    int more = 0;
+    for (int32_t j = 0; j < s->p->njob; j++) {
+        int32_t f = s->p->job_first[j], end = s->p->job_first[j + 1];
+        while (f < end && (!problem_routed(s->p, f) || !isfinite(s->rate[f]) ||
+                           s->routes->gbps[s->routes->first[f]] <= s->rate[f] * (1 + 1e-6)))
+            f++;
+        if (f == end || s->target[j] >= s->ceiling[j])
+            continue;
+        more = 1;
+        for (f = s->p->job_first[j]; f < end; f++)
+            s->need[f] = s->ceiling[j] * s->p->need[f];
+    }
+    return more;
+}
+
+/* 1 when the counts come to hold and the exact rates are on target. */
+static int attempt(struct search *s, int64_t steps)
+{
+    trees_target(s->t, s->most, s->need, 1);
+    if (!run(s, steps))
+        return 0;
+    score(s);
+    return on_target(s);
+}
+
+/* The same, by every means: as aimed; with jobs that take too much served in full; with what they take counted. */
 static int reach(struct search *s, int64_t steps)
 {
-    for (int i = 0; i < REFINEMENTS && run(s, steps); i++) {
-        score(s);
-        if (on_target(s))
+    if (attempt(s, steps))
+        return 1;
+    if (s->t->nviolated > 0)
+        return 0;
+    if (ask_for_all(s)) {
+        if (attempt(s, steps))
             return 1;
-        if (!count_more(s))
+        score(s);
+        aim(s);
+    }
+    for (int i = 0; i < REFINEMENTS && count_more(s); i++) {
+        if (attempt(s, steps))
+            return 1;
+        if (s->t->nviolated > 0)
             return 0;
-        trees_target(s->t, s->most, s->need, 1);
     }
     return 0;
 }
@@ -302,22 +340,37 @@ static int meets_bound(const struct search *s)
     return s->best.routes && s->best.value >= s->bound * (1 - SAME);
 }
 
-/* The largest common level reached: the exact value, which may be more than was aimed at. */
+/* One try at a common level; hi and lo close in on what is possible. */
+static void try_level(struct search *s, double v, double *hi)
+{
+    aim_level(s, v);
+    if (reach(s, LEVEL_STEPS))
+        return;
+    score(s);
+    if (s->best.value < v)
+        *hi = v;
+}
+
+/* The largest common level reached: the exact value, which may be more than was aimed at. The bound first, then the
+ * rungs below it by bisection, then what lies between the last two. */
 static void find_floor(struct search *s)
 {
+    double hi = s->bound;
     aim_level(s, s->bound);
     start(s);
     reach(s, FLOOR_STEPS);
     score(s);
-    double hi = s->bound;
-    for (int i = 0; i < BISECTIONS && !meets_bound(s) && hi > s->best.value * CLOSE && !over(s); i++) {
-        double mid = .5 * (s->best.value + hi);
-        aim_level(s, mid);
-        if (!reach(s, LEVEL_STEPS)) {
-            score(s);
-            hi = s->best.value < mid ? mid : hi;
-        }
+    for (int from = 0, to = RUNGS; !meets_bound(s) && !over(s);) {
+        while (from < RUNGS && rungs[from] >= hi * (1 - SAME))
+            from++;
+        while (to > from && rungs[to - 1] <= s->best.value * (1 + SAME))
+            to--;
+        if (from >= to)
+            break;
+        try_level(s, rungs[from + (to - from) / 2], &hi);
     }
+    for (int i = 0; i < BISECTIONS && !meets_bound(s) && hi > s->best.value * CLOSE && !over(s); i++)
+        try_level(s, .5 * (s->best.value + hi), &hi);
 }
 
 /* ---- raising single jobs ---- */
@@ -492,7 +545,7 @@ static void search_load(struct search *s)
     start(s);
     run(s, FLOOR_STEPS);
     score(s);
-    for (int i = 0; i < 2 * BISECTIONS && s->best.value > lo * (1 + SAME) && !over(s); i++) {
+    for (int i = 0; i < LOAD_BISECTIONS && s->best.value > lo * (1 + SAME) && !over(s); i++) {
         double mid = sqrt(lo * s->best.value);
         trees_target(s->t, s->rate, s->need, mid);
         if (!run(s, LEVEL_STEPS))

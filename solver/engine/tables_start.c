@@ -81,7 +81,7 @@ void starter_place(struct starter *s, struct trees *t, const double *p, const do
         s->need[i] = q[s->flow[i]];
     }
     eject_target(s->state, s->rate, s->need, 1);
-    colour_place(s->colour, s->state, 0);
+    colour_place(s->colour, s->state);
     trees_clear(t);
     for (int32_t i = 0; i < s->n; i++) {
         int32_t g = t->unit[s->flow[i]];

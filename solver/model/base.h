@@ -48,7 +48,7 @@ uint64_t rng_next(struct rng *r);
 int32_t rng_below(struct rng *r, int32_t n); /* uniform in [0, n), n > 0 */
 double rng_unit(struct rng *r);              /* uniform in [0, 1) */
 
-/* One row of progress. value and bound are in the objective's own unit (contract: NaN while unknown). */
+/* One row of progress. value and bound are in the objective's own unit (NaN while unknown). */
 struct progress {
     const char *phase; /* "split", "pin", ...: static string */
     int64_t round;

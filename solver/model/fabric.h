@@ -1,6 +1,6 @@
 /* The fabric: nodes, cables, and the live arcs as a compressed adjacency. Immutable after fabric_finish.
  * Happy path: fabric_new(nnode, nlink), fill the node_ and link_ arrays, fabric_finish; then read only.
- * Arc numbers (contract section 2): link i has arc 2i (from -> to) and arc 2i + 1 (to -> from; dead when directed).
+ * Arc numbers (service/wire/README.md): link i has arc 2i (from -> to) and arc 2i + 1 (to -> from; dead when directed).
  */
 #ifndef HEDDLE_FABRIC_H
 #define HEDDLE_FABRIC_H

@@ -121,7 +121,7 @@ static void endpoint_speed(const struct fabric *f, double *out, double *in)
         }
 }
 
-/* I_j = the longest time an endpoint of j needs to send or to receive its bytes at full speed (contract section 3).
+/* I_j = the longest time an endpoint of j needs to send or to receive its bytes at full speed (solver/README.md).
  * sent and got are zero on entry and on return. An endpoint without a live arc gives no term: its flows have no path.
  */
 static double ideal_time(const struct problem *p, int32_t j, const double *out, const double *in, double *sent,

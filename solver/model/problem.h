@@ -31,7 +31,7 @@ struct problem {
     int64_t *list_at;    /* [nlist + 1] */
     int32_t *list_arc;
 
-    /* Made by problem_finish (contract section 3): */
+    /* Made by problem_finish (solver/README.md): */
     int32_t *job;  /* [nflow] */
     double *ideal; /* [njob] I_j, seconds; 1 for gbps demands; 0 for a job that sends nothing */
     double *need;  /* [nflow] r_f, Gb/s that the flow needs at efficiency 1; 0 where it needs no route */
@@ -52,7 +52,7 @@ static inline int problem_routed(const struct problem *p, int32_t f)
 }
 
 /* What flow f puts on an arc per unit of share, in the objective's unit of load: Gb/s for job_fair (need) ... for
- * max_utilization 8e-9 * bytes (Gb) or Gb/s. Load / cap is then the contract's load_a/u_a. */
+ * max_utilization 8e-9 * bytes (Gb) or Gb/s. Load / cap is then load_a/u_a. */
 double problem_load(const struct problem *p, int32_t f);
 
 void problem_free(struct problem *p);

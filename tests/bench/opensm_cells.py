@@ -1,6 +1,6 @@
 """The ten fabrics and four job mixes of the comparison with OpenSM, as problem documents.
 
-Every NIC is busy, placement is random: eight jobs share the fabric. ring1: one ring per job over scattered NICs;
+Every NIC is busy, placement is random: eight jobs (of eight NICs at the least) share the fabric. ring1: one ring per job over scattered NICs;
 rail: a job has whole hosts and one ring per rail; a2a1: all-to-all in scattered groups of eight; mix: ring, rail and
 all-to-all jobs in turn.
 """
@@ -12,19 +12,18 @@ import sys
 
 JOBS = 8
 GROUP = 8
-RAILS = 8
 BYTES = 1e9
 FABRICS = {
-    "clos8": ["clos", "--leaves", "8", "--spines", "4", "--nics", "4"],
-    "clos16": ["clos", "--leaves", "16", "--spines", "8", "--nics", "8"],
-    "clos32": ["clos", "--leaves", "32", "--spines", "16", "--nics", "16"],
-    "clos32d": ["clos", "--leaves", "32", "--spines", "16", "--nics", "16", "--dead-cables", ".03"],
-    "par16": ["clos", "--leaves", "16", "--spines", "4", "--nics", "8", "--cables", "2"],
-    "par16d": ["clos", "--leaves", "16", "--spines", "4", "--nics", "8", "--cables", "2",
+    "clos8": ["clos", "--leaves", "8", "--spines", "4", "--nics", "4", "--rails", "4"],
+    "clos16": ["clos", "--leaves", "16", "--spines", "8", "--nics", "8", "--rails", "8"],
+    "clos32": ["clos", "--leaves", "32", "--spines", "16", "--nics", "16", "--rails", "8"],
+    "clos32d": ["clos", "--leaves", "32", "--spines", "16", "--nics", "16", "--rails", "8", "--dead-cables", ".03"],
+    "par16": ["clos", "--leaves", "16", "--spines", "4", "--nics", "8", "--rails", "8", "--cables", "2"],
+    "par16d": ["clos", "--leaves", "16", "--spines", "4", "--nics", "8", "--rails", "8", "--cables", "2",
                "--dead-cables", ".03"],
-    "ft8": ["fat-tree", "--k", "8"],
-    "ft12": ["fat-tree", "--k", "12"],
-    "ft12d": ["fat-tree", "--k", "12", "--dead-cables", ".03"],
+    "ft8": ["fat-tree", "--k", "8", "--rails", "4"],
+    "ft12": ["fat-tree", "--k", "12", "--rails", "6"],
+    "ft12d": ["fat-tree", "--k", "12", "--rails", "6", "--dead-cables", ".03"],
 }
 MIXES = ["ring1", "rail", "a2a1", "mix"]
 
@@ -36,26 +35,20 @@ def fabric(heddle, name, seed):
 
 
 def hosts_of(doc):
-    """Whole hosts as lists of NIC names by rail, and the other NICs. Where the fabric tells no hosts of several NICs,
-    a host is up to RAILS NICs of one leaf."""
-    hosts, leaf, alone = {}, {}, []
-    for link in doc["links"]:
-        leaf[link["from"]], leaf[link["to"]] = link["to"], link["from"]
-    nics = [n for n in doc["nodes"] if n["kind"] == "nic"]
-    told = len({n.get("host", n["name"]) for n in nics}) < len(nics)
-    for n in nics:
-        host = n.get("host") if told else leaf[n["name"]]
-        if host is None:
-            alone.append(n["name"])
+    """Hosts as lists of NIC names by rail; NICs without a host, or of a host with fewer of them, stand alone."""
+    hosts, alone = {}, []
+    for node in doc["nodes"]:
+        if node["kind"] != "nic":
             continue
-        mine = hosts.setdefault(host, {})
-        mine[n["rail"] if told and "rail" in n else len(mine)] = n["name"]
-    rows = []
-    for h in hosts.values():
-        names = [h[r] for r in sorted(h)]
-        rows += [names] if told else [names[i:i + RAILS] for i in range(0, len(names), RAILS)]
-    full = max((len(r) for r in rows), default=1)
-    return [r for r in rows if len(r) == full], alone + [n for r in rows if len(r) < full for n in r]
+        if "host" in node: # dumps do not tell every rail: then the order of the NICs does
+            nics = hosts.setdefault(node["host"], {})
+            nics[node.get("rail", len(nics))] = node["name"]
+        else:
+            alone.append(node["name"])
+    full = max((len(h) for h in hosts.values()), default=1)
+    whole = [[h[r] for r in sorted(h)] for h in hosts.values() if len(h) == full]
+    rest = [n for h in hosts.values() if len(h) < full for n in h.values()]
+    return whole, alone + rest
 
 
 def ring(name, ranks):
@@ -78,13 +71,14 @@ def problem(doc, mix, seed):
     rng = random.Random(f"{mix}/{seed}")
     hosts, alone = hosts_of(doc)
     rng.shuffle(hosts)
-    kinds = [["ring1", "rail", "a2a1"][j % 3] if mix == "mix" else mix for j in range(JOBS)]
-    share = [hosts[len(hosts) * j // JOBS:len(hosts) * (j + 1) // JOBS] for j in range(JOBS)]
-    loose = [n for j in range(JOBS) if kinds[j] != "rail" for h in share[j] for n in h] + alone
+    njob = min(JOBS, sum(map(len, hosts), len(alone)) // GROUP)
+    kinds = [["ring1", "rail", "a2a1"][j % 3] if mix == "mix" else mix for j in range(njob)]
+    share = [hosts[len(hosts) * j // njob:len(hosts) * (j + 1) // njob] for j in range(njob)]
+    loose = [n for j in range(njob) if kinds[j] != "rail" for h in share[j] for n in h] + alone
     rng.shuffle(loose)
-    plain = [j for j in range(JOBS) if kinds[j] != "rail"]
+    plain = [j for j in range(njob) if kinds[j] != "rail"]
     jobs = []
-    for j in range(JOBS):
+    for j in range(njob):
         mine = []
         if j in plain:
             i = plain.index(j)
