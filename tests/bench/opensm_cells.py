@@ -12,18 +12,19 @@ import sys
 
 JOBS = 8
 GROUP = 8
+RAILS = 4
 BYTES = 1e9
 FABRICS = {
-    "clos8": ["clos", "--leaves", "8", "--spines", "4", "--nics", "4", "--rails", "4"],
-    "clos16": ["clos", "--leaves", "16", "--spines", "8", "--nics", "8", "--rails", "8"],
-    "clos32": ["clos", "--leaves", "32", "--spines", "16", "--nics", "16", "--rails", "8"],
-    "clos32d": ["clos", "--leaves", "32", "--spines", "16", "--nics", "16", "--rails", "8", "--dead-cables", ".03"],
-    "par16": ["clos", "--leaves", "16", "--spines", "4", "--nics", "8", "--rails", "8", "--cables", "2"],
-    "par16d": ["clos", "--leaves", "16", "--spines", "4", "--nics", "8", "--rails", "8", "--cables", "2",
+    "clos8": ["clos", "--leaves", "8", "--spines", "4", "--nics", "4"],
+    "clos16": ["clos", "--leaves", "16", "--spines", "8", "--nics", "8"],
+    "clos32": ["clos", "--leaves", "32", "--spines", "16", "--nics", "16"],
+    "clos32d": ["clos", "--leaves", "32", "--spines", "16", "--nics", "16", "--dead-cables", ".03"],
+    "par16": ["clos", "--leaves", "16", "--spines", "4", "--nics", "8", "--cables", "2"],
+    "par16d": ["clos", "--leaves", "16", "--spines", "4", "--nics", "8", "--cables", "2",
                "--dead-cables", ".03"],
-    "ft8": ["fat-tree", "--k", "8", "--rails", "4"],
-    "ft12": ["fat-tree", "--k", "12", "--rails", "6"],
-    "ft12d": ["fat-tree", "--k", "12", "--rails", "6", "--dead-cables", ".03"],
+    "ft8": ["fat-tree", "--k", "8"],
+    "ft12": ["fat-tree", "--k", "12"],
+    "ft12d": ["fat-tree", "--k", "12", "--dead-cables", ".03"],
 }
 MIXES = ["ring1", "rail", "a2a1", "mix"]
 
@@ -35,20 +36,26 @@ def fabric(heddle, name, seed):
 
 
 def hosts_of(doc):
-    """Hosts as lists of NIC names by rail; NICs without a host, or of a host with fewer of them, stand alone."""
-    hosts, alone = {}, []
-    for node in doc["nodes"]:
-        if node["kind"] != "nic":
+    """Whole hosts as lists of NIC names by rail, and the other NICs. Where the fabric tells no hosts of several NICs,
+    a host is up to RAILS NICs of one leaf."""
+    hosts, leaf, alone = {}, {}, []
+    for link in doc["links"]:
+        leaf[link["from"]], leaf[link["to"]] = link["to"], link["from"]
+    nics = [n for n in doc["nodes"] if n["kind"] == "nic"]
+    told = len({n.get("host", n["name"]) for n in nics}) < len(nics)
+    for n in nics:
+        host = n.get("host") if told else leaf[n["name"]]
+        if host is None:
+            alone.append(n["name"])
             continue
-        if "host" in node: # dumps do not tell every rail: then the order of the NICs does
-            nics = hosts.setdefault(node["host"], {})
-            nics[node.get("rail", len(nics))] = node["name"]
-        else:
-            alone.append(node["name"])
-    full = max((len(h) for h in hosts.values()), default=1)
-    whole = [[h[r] for r in sorted(h)] for h in hosts.values() if len(h) == full]
-    rest = [n for h in hosts.values() if len(h) < full for n in h.values()]
-    return whole, alone + rest
+        mine = hosts.setdefault(host, {})
+        mine[n["rail"] if told and "rail" in n else len(mine)] = n["name"]
+    rows = []
+    for h in hosts.values():
+        names = [h[r] for r in sorted(h)]
+        rows += [names] if told else [names[i:i + RAILS] for i in range(0, len(names), RAILS)]
+    full = max((len(r) for r in rows), default=1)
+    return [r for r in rows if len(r) == full], alone + [n for r in rows if len(r) < full for n in r]
 
 
 def ring(name, ranks):
