@@ -5,7 +5,7 @@ set -eu
 build="build-essential cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libmetis-dev libzmq3-dev libmsgpack-dev
        libsqlite3-dev libjansson-dev uthash-dev libinih-dev libsodium-dev libexpat1-dev libyaml-dev
        libcmocka-dev"
-tests="clang libclang-rt-14-dev python3 python3-zmq python3-msgpack coinor-libclp-dev curl procps git"
+tests="opensm ibsim-utils infiniband-diags clang libclang-rt-14-dev python3 python3-zmq python3-msgpack coinor-libclp-dev curl procps git"
 want=$build
 [ "${1:-}" = test ] && want="$build $tests"
 missing=

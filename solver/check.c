@@ -87,6 +87,8 @@ int check_plan(const struct problem *p, const struct plan *plan, struct check_re
     }
     if (check_routes(p, plan->routes, r, e) < 0)
         return -1;
+    if (r->nfault == 0 && p->options.routing == ROUTE_DESTINATION && check_tables(p, plan, r, e) < 0)
+        return -1;
     if (r->nfault > 0) /* nothing follows from routes that are none */
         return 0;
     if (check_rates(p, plan, r, e) < 0 || check_bound(p, plan, r, e) < 0)

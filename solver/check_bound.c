@@ -112,7 +112,7 @@ static int check_pigeonhole(const struct problem *p, const struct plan *plan, st
     uint8_t *counted = array(p->nflow, 1);
     if (!counted)
         return fail(e, E_MEMORY, "out of memory for a certificate of %d flows", p->nflow);
-    if (p->options.objective != OBJ_JOB_FAIR || p->options.routing != ROUTE_PINNED || p->options.paths_per_flow != 1)
+    if (p->options.objective != OBJ_JOB_FAIR || p->options.routing == ROUTE_SPLIT || p->options.paths_per_flow != 1)
         check_fault(report, "pigeonhole: proves something for job_fair with one pinned path per flow only");
     if (c->narc <= 0 || c->nflow <= 0 || !(c->bound > 0 && isfinite(c->bound)))
         check_fault(report, "pigeonhole: needs arcs, flows and a positive bound");

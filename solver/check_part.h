@@ -21,6 +21,9 @@ void check_fault_flow(struct check_report *r, const struct problem *p, const str
 /* check_routes.c: paths against fabric, policy and shares. Faults only; the later parts run when there was none. */
 int check_routes(const struct problem *p, const struct routes *routes, struct check_report *report, struct err *e);
 
+/* check_tables.c: routing destination; routes that check_routes found good. Faults only. */
+int check_tables(const struct problem *p, const struct plan *plan, struct check_report *report, struct err *e);
+
 /* check_rates.c: rates, efficiencies, loads and value. Sets report->value. */
 int check_rates(const struct problem *p, const struct plan *plan, struct check_report *report, struct err *e);
 

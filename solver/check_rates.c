@@ -181,7 +181,7 @@ static double check_loads(const struct problem *p, const struct plan *plan, doub
 int check_rates(const struct problem *p, const struct plan *plan, struct check_report *report, struct err *e)
 {
     const struct routes *r = plan->routes;
-    int pinned = p->options.routing == ROUTE_PINNED;
+    int pinned = p->options.routing != ROUTE_SPLIT;
     struct rounds w = { 0 };
     double *rate = array(r->npath, sizeof *rate), *load = array(p->fabric->narc, sizeof *load);
     double *used = array(p->fabric->narc, sizeof *used);

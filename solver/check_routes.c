@@ -115,7 +115,7 @@ static int check_flow_paths(const struct walker *w, int32_t f)
         check_fault_flow(w->report, p, r, f, -1, "no path");
         return 0;
     }
-    if (p->options.routing == ROUTE_PINNED && n > p->options.paths_per_flow)
+    if (p->options.routing != ROUTE_SPLIT && n > p->options.paths_per_flow)
         check_fault_flow(w->report, p, r, f, -1, "%lld paths, allowed %d", n, p->options.paths_per_flow);
     for (int64_t k = r->first[f]; k < r->first[f + 1] && rc == 0; k++) {
         if (!(r->share[k] >= 0 && r->share[k] <= 1 + SUM))

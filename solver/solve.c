@@ -13,6 +13,7 @@
 #include "solver/engine/reach.h"
 #include "solver/engine/score.h"
 #include "solver/engine/split.h"
+#include "solver/engine/tables.h"
 #include "solver/kernel/paths.h"
 
 /* The price loop of a pinned problem is given this share of the gap, the rest is left to the search. */
@@ -247,6 +248,30 @@ static int solve_pinned(struct job *j, struct err *e)
     return done ? 0 : run_prices(j, fmax(PRICE_SHARE * goal, FINE_GAP), MAX_ROUNDS, enough, &r, e);
 }
 
+/* Destination: forwarding tables in place of paths. Prices are asked for only where the cuts' bound is not met. */
+static int solve_tables(struct job *j, struct err *e)
+{
+    struct split_result r;
+    double goal = j->p->options.gap;
+    double enough = (maximises(j->p) ? 1 / j->best.bound : j->best.bound) * (1 + ROUND_OFF);
+    double begin = clock_of(j);
+    struct tables_goal aim = { .bound = j->best.bound, .deadline = j->deadline };
+    struct tables_result out;
+    if (tables_solve(j->p, j->pods, j->comm, &aim, &j->own, &out, e) < 0)
+        return -1;
+    j->limited |= out.cut_short && !j->cancelled;
+    if (j->plan) {
+        routes_free(j->plan->routes);
+        j->plan->routes = out.routes;
+        j->plan->tables = out.tables;
+        j->plan->info.seconds_round = clock_of(j) - begin;
+    }
+    int64_t done = plan_gap(j->best.bound, out.value) <= goal + ROUND_OFF || j->cancelled || j->limited;
+    if (j->comm->bcast(j->comm, &done, sizeof done, e) < 0) /* only rank 0 knows value and cancel */
+        return -1;
+    return done ? 0 : run_prices(j, fmax(PRICE_SHARE * goal, ROUGH_GAP), ROUGH_ROUNDS, enough, &r, e);
+}
+
 /* Rates of a max_utilization plan with split routes: every flow ends together, at z seconds (bytes), or has its demand
  * scaled to what fits (gbps). */
 static void state_rates(const struct problem *p, struct routes *r, double z)
@@ -355,7 +380,7 @@ static int assemble(struct job *j, struct err *e)
         plan->job_bound = array(p->njob, sizeof *plan->job_bound);
     if (!plan->efficiency || !plan->load || (maximises(p) && !plan->job_bound))
         return fail(e, E_MEMORY, "out of memory for a plan of %d jobs", p->njob);
-    int rc = p->options.routing == ROUTE_PINNED ? score_pinned(p, plan->routes, plan->efficiency, plan->load, e)
+    int rc = p->options.routing != ROUTE_SPLIT ? score_pinned(p, plan->routes, plan->efficiency, plan->load, e)
                                                 : score_split(p, plan->routes, plan->efficiency, plan->load, e);
     if (rc < 0 || (plan->job_bound && cuts_alone(p, j->pods, plan->job_bound, e) < 0))
         return -1;
@@ -384,6 +409,8 @@ static int solve_routes(struct job *j, struct err *e)
     int rc = any > 0 ? cuts_bound(j->p, j->pods, NULL, &j->best, e) : solve_nothing(j, e);
     if (comm_agree(j->comm, rc, e) < 0)
         return -1;
+    if (j->p->options.routing == ROUTE_DESTINATION)
+        return solve_tables(j, e); /* tables are whole, also where nothing is to be routed */
     if (!(any > 0))
         return 0;
     if (j->p->options.routing == ROUTE_PINNED)

@@ -90,8 +90,8 @@ static void test_refused_at_the_top(void **state)
            "option paths_per_flow: 1.5 is not a whole number");
     refuse("{" FABRIC ", 'jobs': [], 'options': {'objective': 'total_flow'}}",
            "option objective: \"total_flow\" is none of job_fair, max_utilization");
-    refuse("{" FABRIC ", 'jobs': [], 'options': {'routing': 'destination'}}",
-           "option routing: \"destination\" is none of pinned, split");
+    refuse("{" FABRIC ", 'jobs': [], 'options': {'routing': 'sprayed'}}",
+           "option routing: \"sprayed\" is none of pinned, split, destination");
     refuse("{" FABRIC ", 'jobs': [], 'options': {'paths': 'updown'}}",
            "option paths: \"updown\" is none of all, shortest, disjoint:k");
 }

@@ -67,7 +67,7 @@ static void test_refusals_change_nothing(void **state)
         { "objective", "max_concurrent", "none of job_fair" },
         { "objective", "min_cost", "none of job_fair" },
         { "objective", "", "none of" },
-        { "routing", "destination", "\"destination\" is none of pinned, split" },
+        { "routing", "sprayed", "\"sprayed\" is none of pinned, split, destination" },
         { "paths", "updown", "\"updown\" is none of all, shortest, disjoint:k" },
         { "paths", "disjoint:k", "k must be in [1, 64]" },
         { "paths", "disjoint:0", "k must be in" },

@@ -13,6 +13,7 @@ int cmd_evaluate(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_generate(int argc, char **argv);
 int cmd_import(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_client(int argc, char **argv); /* submit, status, wait, watch, result, cancel, list: argv[0] tells which */
 int cmd_options(int argc, char **argv);

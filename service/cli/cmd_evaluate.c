@@ -12,12 +12,15 @@
 #include "partition/partition.h"
 #include "service/cli/input.h"
 #include "service/cli/table.h"
+#include "service/formats/ib_tables.h"
+#include "service/wire/file.h"
 #include "solver/check.h"
 #include "solver/engine/baseline.h"
 #include "solver/engine/cuts.h"
 #include "solver/engine/score.h"
+#include "solver/engine/tables.h"
 
-static const char usage[] = "PROBLEM [--routes ecmp|spray|PLAN] [--set option=value ...] [--json]";
+static const char usage[] = "PROBLEM [--routes ecmp|spray|PLAN|lfts:FILE] [--set option=value ...] [--json]";
 
 enum { SLOWEST = 10 };
 
@@ -49,6 +52,7 @@ static void help(void)
         "  --routes ecmp       every flow hashed over the shortest paths; mean over %d seeds (default)\n"
         "  --routes spray      every flow spread evenly over all shortest paths\n"
         "  --routes PLAN       the routes of a plan file; its certificate counts once it has been re-verified\n"
+        "  --routes lfts:FILE  InfiniBand forwarding tables: opensm-lfts.dump, output of ibroute, heddle export ib-lft\n"
         "  --set option=value  override an option of the problem\n"
         "  --json              print the result, with all flows, as JSON\n",
         usage, ECMP_SEEDS);
@@ -90,8 +94,6 @@ static int parse(int argc, char **argv, struct arguments *a)
         }
     if (optind + 1 != argc)
         return cli_usage("evaluate", usage, optind == argc ? "no PROBLEM given" : "more than one PROBLEM given");
-    if (!strncmp(a->routes, "lfts:", 5))
-        return cli_usage("evaluate", usage, "--routes lfts:FILE: forwarding tables are not read by this version");
     a->problem = argv[optind];
     return -1;
 }
@@ -193,7 +195,7 @@ static int evaluate_plan(struct evaluation *v, const char *path, struct err *e)
     if (rc == 0 && (!plan->routes || isnan(report->value)))
         rc = fail(e, E_INPUT, "%s: %s", path, report->nfault ? report->fault[0] : "the plan has no routes");
     if (rc == 0)
-        rc = p->options.routing == ROUTE_PINNED ? score_pinned(p, plan->routes, v->efficiency, v->load, e)
+        rc = p->options.routing != ROUTE_SPLIT ? score_pinned(p, plan->routes, v->efficiency, v->load, e)
                                                 : score_split(p, plan->routes, v->efficiency, v->load, e);
     if (rc == 0) {
         add_rates(v, plan->routes, 1);
@@ -205,6 +207,34 @@ static int evaluate_plan(struct evaluation *v, const char *path, struct err *e)
     }
     plan_free(plan);
     free(report);
+    return rc;
+}
+
+/* What a manager has installed. What the file says about nodes that the fabric does not have is told and left. */
+static int evaluate_tables(struct evaluation *v, const char *path, struct err *e)
+{
+    struct problem *p = v->p;
+    struct format_report report = { 0 };
+    struct forward *t = NULL;
+    struct routes *r = NULL;
+    char *data = NULL;
+    int64_t n;
+    int rc = file_read(path, &data, &n, e);
+    if (rc == 0)
+        rc = ib_tables_read(path, data, n, p->fabric, &t, &report, e);
+    for (int32_t i = 0; i < report.nnote; i++)
+        fprintf(stderr, "%s:%lld: %lld %s\n", path, (long long)report.note[i].line, (long long)report.note[i].count,
+                report.note[i].what);
+    if (rc == 0)
+        rc = tables_routes(p, t, &r, e) < 0 ? fail_at(e, "%s: ", path) : 0;
+    if (rc == 0)
+        rc = score_pinned(p, r, v->efficiency, v->load, e);
+    if (rc == 0)
+        add_rates(v, r, 1);
+    p->options.routing = ROUTE_DESTINATION;
+    free(data);
+    forward_free(t);
+    routes_free(r);
     return rc;
 }
 
@@ -225,7 +255,10 @@ static int evaluate(struct evaluation *v, const struct arguments *a, struct err 
 {
     int rc = evaluation_arrays(v, e), ecmp = !strcmp(a->routes, "ecmp"), spray = !strcmp(a->routes, "spray");
     if (rc == 0)
-        rc = ecmp ? evaluate_ecmp(v, e) : spray ? evaluate_spray(v, e) : evaluate_plan(v, a->routes, e);
+        rc = ecmp                                 ? evaluate_ecmp(v, e)
+             : spray                              ? evaluate_spray(v, e)
+             : strncmp(a->routes, "lfts:", 5) != 0 ? evaluate_plan(v, a->routes, e)
+                                                   : evaluate_tables(v, a->routes + 5, e);
     if (rc == 0 && !ecmp) {
         v->value = score_value(v->p, v->efficiency, v->load);
         rc = baseline_ecmp_efficiency(v->p, v->ecmp, NULL, e);

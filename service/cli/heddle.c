@@ -12,10 +12,11 @@ struct command {
 
 static const struct command commands[] = {
     { "solve", cmd_solve, "PROBLEM [-o PLAN] [--set option=value ...]", "compute routes and prove how good they are" },
-    { "evaluate", cmd_evaluate, "PROBLEM [--routes ecmp|spray|PLAN]", "what given routes achieve, and the bound" },
+    { "evaluate", cmd_evaluate, "PROBLEM [--routes ecmp|spray|PLAN|lfts:FILE]", "what given routes achieve, and the bound" },
     { "check", cmd_check, "PROBLEM PLAN", "re-verify a plan with code that shares nothing with the solver" },
     { "generate", cmd_generate, "clos|fat-tree|multi-dc|jobs ...", "make a fabric, or jobs on a fabric" },
     { "import", cmd_import, "FORMAT FILE... -o FABRIC", "read another tool's file" },
+    { "export", cmd_export, "FORMAT PROBLEM PLAN -o FILE", "write another tool's file" },
     { "diff", cmd_diff, "PLAN DISCOVERED", "a cabling plan against the fabric that was found" },
     { "options", cmd_options, "[--markdown]", "the options of a solve" },
     { "submit", cmd_client, "PROBLEM [--wait]", "hand a problem to heddled" },

@@ -8,6 +8,7 @@
 #include "service/formats/text.h"
 #include "service/wire/names.h"
 
+enum { IB_LID = 0xbfff /* the largest unicast address */ };
 enum { IB_NAME = TEXT_NAME }; /* bytes of an id or a description; the hardware has 64 */
 
 struct ib_node {
@@ -17,6 +18,8 @@ struct ib_node {
     int32_t suffix;       /* 0, or the port that is an adapter of its own: the name ends in "/p2" */
     int32_t first, nport; /* its ports */
     int32_t number;       /* in the fabric */
+    uint64_t guid;        /* switches; 0: not given */
+    int32_t lid;          /* switches; -1: not given */
 };
 
 struct ib_port {
@@ -24,7 +27,9 @@ struct ib_port {
     int32_t mate; /* the port at the other end, -1 before pairing */
     struct text peer;
     int64_t line;
-    double gbps; /* 0: not given */
+    double gbps;   /* 0: not given */
+    uint64_t guid; /* adapters; 0: not given */
+    int32_t lid;   /* adapters; -1: not given */
 };
 
 struct ib {
@@ -34,6 +39,7 @@ struct ib {
     struct ib_port *port;
     int64_t nnode, node_room, nport, port_room, line;
     struct names *id; /* id to node */
+    uint64_t guid;    /* of the switchguid line that stands before a switch; 0: none */
     struct overlay *overlay;
     int ask; /* 1: an unknown speed is asked of the overlay; 0: it is the default of ibsim */
     struct err *e;

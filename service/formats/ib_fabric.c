@@ -212,6 +212,17 @@ static int add_nodes(struct ib *r, struct fabric *f)
     return rc;
 }
 
+/* A NIC is known by the port of its first cable. */
+static void add_identity(const struct ib *r, struct fabric *f, const struct ib_port *p)
+{
+    const struct ib_node *node = &r->node[p->node];
+    int32_t v = node->number;
+    if (node->is_switch || (f->node_guid[v] == 0 && f->node_lid[v] < 0)) {
+        f->node_guid[v] = node->is_switch ? node->guid : p->guid;
+        f->node_lid[v] = node->is_switch ? node->lid : p->lid;
+    }
+}
+
 static void add_links(struct ib *r, struct fabric *f)
 {
     int32_t l = 0;
@@ -229,6 +240,8 @@ static void add_links(struct ib *r, struct fabric *f)
         f->link_gbps[l] = !(a > 0) ? (b > 0 ? b : r->ask ? 0 : DEFAULT_GBPS) : b > 0 && b < a ? b : a;
         f->link_from[l] = r->node[p->node].number;
         f->link_to[l] = r->node[q->node].number;
+        add_identity(r, f, p);
+        add_identity(r, f, q);
         f->link_from_port[l] = p->port;
         f->link_to_port[l++] = q->port;
     }

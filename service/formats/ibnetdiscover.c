@@ -46,10 +46,55 @@ static int enclosed(struct text *t, char open, char close, struct text *out)
     return 1;
 }
 
+/* All of t as a hexadecimal number with or without 0x, at most 64 bits; 0 when it is none. */
+static uint64_t hexadecimal(struct text t)
+{
+    uint64_t x = 0;
+    if (text_starts(t, "0x"))
+        text_skip(&t, 2);
+    for (int i = 0; i < t.n; i++) {
+        int digit = tolower((unsigned char)t.at[i]);
+        if (!isxdigit(digit) || i == 16)
+            return 0;
+        x = x << 4 | (uint64_t)(isdigit(digit) ? digit - '0' : digit - 'a' + 10);
+    }
+    return x;
+}
+
+/* The number behind the first word "lid" of t; -1 where there is none, or none of a host (65535: the port is down). */
+static int32_t lid_of(struct text t)
+{
+    while (t.n > 4) {
+        if (!strncmp(t.at, "lid", 3) && isspace((unsigned char)t.at[3])) {
+            text_skip(&t, 4);
+            struct text number = { t.at, 0 };
+            while (number.n < t.n && isdigit((unsigned char)number.at[number.n]))
+                number.n++;
+            int32_t lid = text_number(number);
+            return lid >= 1 && lid <= IB_LID ? lid : -1;
+        }
+        text_skip(&t, 1);
+    }
+    return -1;
+}
+
+/* switchguid=0x2c5eab0300b87b40(2c5eab0300b87b40) */
+static uint64_t guid_line(struct text t)
+{
+    text_skip(&t, (int)strlen("switchguid="));
+    struct text number = { t.at, 0 };
+    while (number.n < t.n && isalnum((unsigned char)number.at[number.n]))
+        number.n++;
+    return hexadecimal(number);
+}
+
 /* <kind>[ ]<ports>[ ]"id" [#[ ]"description" ...] */
 static int read_header(struct ib *r, struct text t, int is_switch)
 {
-    struct ib_node node = { .line = r->line, .is_switch = is_switch, .first = (int32_t)r->nport };
+    struct ib_node node = {
+        .line = r->line, .is_switch = is_switch, .first = (int32_t)r->nport, .guid = r->guid, .lid = -1
+    };
+    r->guid = 0;
     void *data = r->node;
     text_skip_blank(&t);
     while (t.n > 0 && isdigit((unsigned char)*t.at))
@@ -61,6 +106,13 @@ static int read_header(struct ib *r, struct text t, int is_switch)
         text_skip(&t, 1);
         if (enclosed(&t, '"', '"', &node.desc) < 0)
             return ib_bad(r, r->line, "the description of \"%.*s\" has no closing quote", node.id.n, node.id.at);
+    }
+    if (is_switch)
+        node.lid = lid_of(t);
+    struct text digits = node.id;
+    if (is_switch && !node.guid && text_starts(digits, "S-")) {
+        text_skip(&digits, 2);
+        node.guid = hexadecimal(digits);
     }
     node.left_out = !is_switch && text_contains(node.desc, "Aggregation Node");
     if (node.left_out)
@@ -150,7 +202,7 @@ static int read_rate(struct ib *r, struct text t, double *gbps)
 /* [port] [[ext]] [(guid)] "peer" [port] [[ext]] [(guid)] rest */
 static int read_port(struct ib *r, struct text t)
 {
-    struct ib_port port = { .node = (int32_t)r->nnode - 1, .mate = -1, .line = r->line };
+    struct ib_port port = { .node = (int32_t)r->nnode - 1, .mate = -1, .line = r->line, .lid = -1 };
     struct text own, peer, extra;
     void *data = r->port;
     int left = enclosed(&t, '[', ']', &own);
@@ -160,7 +212,8 @@ static int read_port(struct ib *r, struct text t)
     if (r->nnode == 0)
         return ib_bad(r, r->line, "port %d stands before any node", port.port);
     while (enclosed(&t, '[', ']', &extra) == 1 || enclosed(&t, '(', ')', &extra) == 1)
-        ;
+        if (extra.at[-1] == '(')
+            port.guid = hexadecimal(extra);
     if (enclosed(&t, '"', '"', &port.peer) != 1 || !text_printable(port.peer))
         return ib_bad(r, r->line, "port %d: no peer in quotes", port.port);
     left = enclosed(&t, '[', ']', &peer);
@@ -168,6 +221,9 @@ static int read_port(struct ib *r, struct text t)
     if (port.peer_port < 0)
         return ib_bad(r, r->line, "port %d: no [number] behind peer \"%.*s\"", port.port, port.peer.n, port.peer.at);
     struct ib_node *node = &r->node[port.node];
+    const char *remark = t.n > 0 ? memchr(t.at, '#', (size_t)t.n) : NULL;
+    if (!node->is_switch && remark)
+        port.lid = lid_of((struct text){ remark, (int)(t.n - (remark - t.at)) });
     for (int32_t i = 0; i < node->nport; i++)
         if (r->port[node->first + i].port == port.port)
             return ib_bad(r, r->line, "port %d of \"%.*s\" stands on line %lld already", port.port, node->id.n,
@@ -208,8 +264,11 @@ static int read_line(struct ib *r, struct text t)
     if (*t.at == '[' && t.n > 1 && isdigit((unsigned char)t.at[1]))
         return read_port(r, t);
     for (size_t i = 0; i < sizeof attribute / sizeof *attribute; i++)
-        if (text_starts(t, attribute[i]))
+        if (text_starts(t, attribute[i])) {
+            if (!strcmp(attribute[i], "switchguid="))
+                r->guid = guid_line(t);
             return 0;
+        }
     if (is_flat(t))
         return ib_bad(r, r->line, "this is the flat form of ibnetdiscover -p; its format is ibnetdiscover-p");
     for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODE_NAME, NODE_KIND, NODE_POD, NODE_SITE, NODE_HOST, NODE_TIER, NODE_RAIL, NODE_UP, NODE_FIELDS };
+enum { NODE_NAME, NODE_KIND, NODE_POD, NODE_SITE, NODE_HOST, NODE_TIER, NODE_RAIL, NODE_UP, NODE_GUID, NODE_LID, NODE_FIELDS };
 static const struct field node_field[NODE_FIELDS] = {
     { "name", CELL_TEXT, 1 }, { "kind", CELL_TEXT, 1 }, { "pod", CELL_TEXT, 0 }, { "site", CELL_TEXT, 0 },
     { "host", CELL_TEXT, 0 }, { "tier", CELL_INT, 0 },  { "rail", CELL_INT, 0 }, { "up", CELL_FLAG, 0 },
+    { "guid", CELL_TEXT, 0 }, { "lid", CELL_INT, 0 },
 };
 
 enum {
@@ -36,6 +37,8 @@ static const struct field fabric_field[FABRIC_FIELDS] = {
     { "nodes", CELL_ANY, 1 },
     { "links", CELL_ANY, 1 },
 };
+
+enum { MAX_LID = 0xbfff }; /* the largest unicast address */
 
 /* What reading needs besides the fabric: name tables of the nodes and of each kind of label. */
 struct reader {
@@ -83,6 +86,23 @@ static int read_kind(const struct value *v, uint8_t *kind, struct err *e)
     return 0;
 }
 
+/* "0x2c5eab0300b87b40": what a JSON number could not hold. */
+static int read_guid(const struct value *v, uint64_t *guid, struct err *e)
+{
+    char said[100];
+    if (!v)
+        return 0;
+    size_t n = v->kind == VALUE_TEXT ? strspn(v->as.bytes, "0123456789abcdefxABCDEF") : 0;
+    uint64_t x = 0;
+    if (n > 2 && n <= 18 && (int64_t)n == v->n && v->as.bytes[0] == '0' && v->as.bytes[1] == 'x' &&
+        !strchr(v->as.bytes + 2, 'x'))
+        x = strtoull(v->as.bytes + 2, NULL, 16);
+    if (x == 0)
+        return fail(e, E_INPUT, "guid %s is not like \"0x2c5eab0300b87b40\"", value_say(v, said, sizeof said));
+    *guid = x;
+    return 0;
+}
+
 static int read_node(struct reader *r, int32_t i, const struct value **cell, struct err *e)
 {
     struct fabric *f = r->f;
@@ -99,7 +119,8 @@ static int read_node(struct reader *r, int32_t i, const struct value **cell, str
     if (read_kind(cell[NODE_KIND], &f->node_kind[i], e) < 0 ||
         cell_int(cell[NODE_TIER], "tier", 0, INT32_MAX, &f->node_tier[i], e) < 0 ||
         cell_int(cell[NODE_RAIL], "rail", 0, INT32_MAX, &f->node_rail[i], e) < 0 ||
-        cell_flag(cell[NODE_UP], "up", &f->node_up[i], e) < 0 ||
+        cell_flag(cell[NODE_UP], "up", &f->node_up[i], e) < 0 || read_guid(cell[NODE_GUID], &f->node_guid[i], e) < 0 ||
+        cell_int(cell[NODE_LID], "lid", 1, MAX_LID, &f->node_lid[i], e) < 0 ||
         read_label(cell[NODE_POD], "pod", i, &f->pod, r->pod, e) < 0 ||
         read_label(cell[NODE_SITE], "site", i, &f->site, r->site, e) < 0 ||
         read_label(cell[NODE_HOST], "host", i, &f->host, r->host, e) < 0)

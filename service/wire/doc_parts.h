@@ -61,6 +61,10 @@ const char *nearest(const char *word, const char *const *choice, int n);
 int doc_fabric_named(const struct value *v, const char *folder, struct fabric **out, struct names **names,
                      struct err *e);
 
+/* doc_tables.c: the "tables" of a plan. */
+struct value *doc_tables_write(const struct fabric *f, const struct forward *t, struct arena *a);
+int doc_tables(const struct value *v, const struct fabric *f, struct forward **out, struct err *e);
+
 /* The "heddle" key: absent or 1. */
 int doc_version(const struct value *v, struct err *e);
 

@@ -214,6 +214,8 @@ int doc_plan_write(const struct problem *p, const struct plan *plan, struct aren
         value_put(a, root, "jobs", jobs(p, plan, a));
         value_put(a, root, "flows", flows(p, plan, a));
         value_put(a, root, "arcs", arcs(p, plan, price, a));
+        if (known && plan->tables)
+            value_put(a, root, "tables", doc_tables_write(p->fabric, plan->tables, a));
         value_put(a, root, "certificate", certificate(&plan->certificate, a));
         if (plan->nlevel > 0)
             value_put(a, root, "levels", levels(p, plan, a));

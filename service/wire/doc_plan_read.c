@@ -21,6 +21,7 @@ enum {
     PLAN_CERTIFICATE,
     PLAN_LEVELS,
     PLAN_SOLVER,
+    PLAN_TABLES,
     PLAN_FIELDS
 };
 static const struct field plan_field[PLAN_FIELDS] = {
@@ -28,7 +29,7 @@ static const struct field plan_field[PLAN_FIELDS] = {
     { "status", CELL_TEXT, 1 }, { "value", CELL_REAL, 1 },      { "bound", CELL_REAL, 1 },
     { "gap", CELL_REAL, 0 },    { "jobs", CELL_LIST, 1 },       { "flows", CELL_LIST, 1 },
     { "arcs", CELL_LIST, 0 },   { "certificate", CELL_ANY, 0 }, { "levels", CELL_LIST, 0 },
-    { "solver", CELL_ANY, 0 },
+    { "solver", CELL_ANY, 0 },  { "tables", CELL_ANY, 0 },
 };
 
 enum { JOB_NAME, JOB_SECONDS, JOB_IDEAL, JOB_EFFICIENCY, JOB_ECMP, JOB_BOUND, JOB_FIELDS };
@@ -394,6 +395,8 @@ int doc_plan(const struct value *v, const struct problem *p, struct plan **out, 
         read_real(cell[PLAN_BOUND], "bound", &plan->bound, e) < 0 ||
         read_real(cell[PLAN_GAP], "gap", &plan->gap, e) < 0 || read_jobs(cell[PLAN_JOBS], p, plan, e) < 0 ||
         read_flows(cell[PLAN_FLOWS], p, plan, e) < 0 || read_arcs(cell[PLAN_ARCS], p, plan, e) < 0)
+        goto refused;
+    if (cell[PLAN_TABLES] && doc_tables(cell[PLAN_TABLES], p->fabric, &plan->tables, e) < 0)
         goto refused;
     if (read_certificate(cell[PLAN_CERTIFICATE], p, &plan->certificate, e) < 0) {
         fail_at(e, "certificate: ");

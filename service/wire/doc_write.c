@@ -1,6 +1,8 @@
 /* Writing fabrics and problems: lists of objects for people, columns for size. Only what differs from the default is
  * written.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,19 @@ static void put_label(struct arena *a, struct value *map, const char *key, const
 {
     if (l->of[v] >= 0)
         put_text(a, map, key, l->name[l->of[v]]);
+}
+
+static void guid_text(uint64_t guid, char *text, size_t n)
+{
+    snprintf(text, n, "0x%016" PRIx64, guid);
+}
+
+static void put_guid(struct arena *a, struct value *map, uint64_t guid)
+{
+    char text[24];
+    guid_text(guid, text, sizeof text);
+    if (guid)
+        put_text(a, map, "guid", text);
 }
 
 static const char *kind_word(const struct fabric *f, int32_t v)
@@ -44,6 +59,9 @@ static struct value *node_rows(const struct fabric *f, struct arena *a)
             value_put(a, node, "rail", value_int(a, f->node_rail[v]));
         if (!f->node_up[v])
             put_flag(a, node, "up", 0);
+        put_guid(a, node, f->node_guid[v]);
+        if (f->node_lid[v] >= 0)
+            value_put(a, node, "lid", value_int(a, f->node_lid[v]));
     }
     return list;
 }
@@ -159,6 +177,23 @@ static int any_flag(const uint8_t *x, int32_t n, int wanted)
     return 0;
 }
 
+static void put_guid_column(struct arena *a, struct value *map, const struct fabric *f)
+{
+    char text[24];
+    int any = 0;
+    for (int32_t v = 0; v < f->nnode; v++)
+        any |= f->node_guid[v] != 0;
+    if (!any)
+        return;
+    struct value *list = value_list(a, f->nnode);
+    for (int32_t v = 0; v < f->nnode && list; v++)
+        if (f->node_guid[v]) {
+            guid_text(f->node_guid[v], text, sizeof text);
+            set_text(a, &list->as.item[v], text);
+        }
+    value_put(a, map, "guid", list);
+}
+
 static struct value *node_columns(const struct fabric *f, struct arena *a)
 {
     struct value *map = value_map(a), *name = value_list(a, f->nnode), *kind = value_list(a, f->nnode);
@@ -177,6 +212,9 @@ static struct value *node_columns(const struct fabric *f, struct arena *a)
         value_put(a, map, "rail", int_column(a, f->node_rail, f->nnode));
     if (any_flag(f->node_up, f->nnode, 0))
         value_put(a, map, "up", flag_column(a, f->node_up, f->nnode));
+    put_guid_column(a, map, f);
+    if (any_int(f->node_lid, f->nnode))
+        value_put(a, map, "lid", int_column(a, f->node_lid, f->nnode));
     return map;
 }
 

@@ -187,7 +187,7 @@ static double lowest_level(const struct work *w, int64_t ncap, int64_t n, double
 static int counts_pigeons(const struct work *w)
 {
     const struct options *o = &w->p->options;
-    return o->objective == OBJ_JOB_FAIR && o->routing == ROUTE_PINNED && o->paths_per_flow == 1;
+    return o->objective == OBJ_JOB_FAIR && o->routing != ROUTE_SPLIT && o->paths_per_flow == 1;
 }
 
 static int try_pigeonhole(struct work *w, const struct cut *c, struct err *e)

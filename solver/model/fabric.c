@@ -50,11 +50,14 @@ static int new_nodes(struct fabric *f)
     f->node_up = array(f->nnode, sizeof *f->node_up);
     f->node_tier = array(f->nnode, sizeof *f->node_tier);
     f->node_rail = array(f->nnode, sizeof *f->node_rail);
-    if (!f->node_name || !f->node_kind || !f->node_up || !f->node_tier || !f->node_rail)
+    f->node_guid = array(f->nnode, sizeof *f->node_guid);
+    f->node_lid = array(f->nnode, sizeof *f->node_lid);
+    if (!f->node_name || !f->node_kind || !f->node_up || !f->node_tier || !f->node_rail || !f->node_guid ||
+        !f->node_lid)
         return -1;
     for (int32_t v = 0; v < f->nnode; v++) {
         f->node_up[v] = 1;
-        f->node_tier[v] = f->node_rail[v] = -1;
+        f->node_tier[v] = f->node_rail[v] = f->node_lid[v] = -1;
     }
     return labels_new(&f->pod, f->nnode) < 0 || labels_new(&f->site, f->nnode) < 0 || labels_new(&f->host, f->nnode) < 0
                ? -1
@@ -180,7 +183,7 @@ void fabric_free(struct fabric *f)
         f->name,          f->node_name, f->node_kind, f->node_up,      f->node_tier,      f->node_rail,    f->link_from,
         f->link_to,       f->link_gbps, f->link_cost, f->link_latency, f->link_from_port, f->link_to_port, f->link_up,
         f->link_directed, f->tail,      f->head,      f->cap,          f->live,           f->first,        f->out,
-        f->ifirst,        f->in
+        f->ifirst,        f->in,        f->node_guid, f->node_lid
     };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);

@@ -25,6 +25,8 @@ struct fabric {
     uint8_t *node_up;   /* [nnode] 0 or 1; fabric_new sets 1 */
     int32_t *node_tier; /* [nnode], -1 where not given */
     int32_t *node_rail; /* [nnode], -1 where not given */
+    uint64_t *node_guid;        /* [nnode] InfiniBand: of a switch, or of the port of a NIC; 0 where not given */
+    int32_t *node_lid;          /* [nnode] InfiniBand address, -1 where not given */
     struct labels pod, site, host;
 
     int32_t *link_from, *link_to;           /* [nlink] nodes */

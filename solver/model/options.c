@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const objectives[] = { "job_fair", "max_utilization", NULL };
-static const char *const routings[] = { "pinned", "split", NULL };
+static const char *const routings[] = { "pinned", "split", "destination", NULL };
 static const char *const policies[] = { "all", "shortest", "disjoint:k", NULL };
 
 enum { MAX_DISJOINT = 64 };
@@ -16,7 +16,8 @@ const struct option_row option_table[] = {
     { "objective", "job_fair", "",
       "what is optimised: job_fair (the worst-served job, then the next) or max_utilization", OPTION_WORD, 0, 0,
       objectives },
-    { "routing", "pinned", "", "pinned: whole subflows on single paths; split: any shares", OPTION_WORD, 0, 0,
+    { "routing", "pinned", "",
+      "pinned: whole subflows on single paths; split: any shares; destination: forwarding tables", OPTION_WORD, 0, 0,
       routings },
     { "paths", "all", "", "paths a flow may take, unless it lists its own", OPTION_WORD, 0, 0, policies },
     { "paths_per_flow", "1", "paths", "pinned routing: subflows per flow, at most", OPTION_INTEGER, 1, 64, NULL },

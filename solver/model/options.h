@@ -7,7 +7,7 @@
 #include "solver/model/base.h"
 
 enum objective { OBJ_JOB_FAIR, OBJ_MAX_UTILIZATION };
-enum routing { ROUTE_PINNED, ROUTE_SPLIT };
+enum routing { ROUTE_PINNED, ROUTE_SPLIT, ROUTE_DESTINATION };
 enum path_policy { PATHS_ALL, PATHS_SHORTEST, PATHS_DISJOINT };
 
 struct options {

@@ -100,6 +100,7 @@ void plan_free(struct plan *p)
     if (!p)
         return;
     routes_free(p->routes);
+    forward_free(p->tables);
     free(p->efficiency);
     free(p->ecmp);
     free(p->job_bound);

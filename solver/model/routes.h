@@ -3,6 +3,7 @@
 #ifndef HEDDLE_ROUTES_H
 #define HEDDLE_ROUTES_H
 
+#include "solver/model/forward.h"
 #include "solver/model/problem.h"
 
 /* Paths of all flows. A flow that needs no route (problem_routed is 0) has none. */
@@ -63,6 +64,7 @@ struct plan {
     enum plan_status status;
     double value, bound, gap;
     struct routes *routes;
+    struct forward *tables; /* routing destination: every route follows from them; else NULL */
     double *efficiency; /* [njob] */
     double *ecmp;       /* [njob] mean over 16 seeds; NULL when not computed */
     double *job_bound;  /* [njob] no routing gives job j more, were it alone; NULL when not computed */

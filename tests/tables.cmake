@@ -1,0 +1,26 @@
+# Forwarding tables: the engine, their files, and a real subnet manager on a simulated subnet.
+heddle_test(tables LINK heddle_build heddle_referee heddle_sim -Wl,--wrap=array TIMEOUT 120)
+
+heddle_test(ib_tables LINK heddle_build heddle_formats -Wl,--wrap=array)
+if(HEDDLE_SANITIZE)
+  add_test(NAME ib_tables_long COMMAND ib_tables_test 100000)
+  set_tests_properties(ib_tables_long PROPERTIES TIMEOUT 600 LABELS soak)
+endif()
+
+function(heddle_subnet_test case)
+  foreach(form short long)
+    set(test subnet_${case}_${form})
+    set(pairs 60)
+    set(labels quick)
+    if(form STREQUAL long)
+      set(pairs 1000)
+      set(labels soak)
+    endif()
+    add_test(NAME ${test} COMMAND ${HEDDLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/subnet_test.py ${case} ${pairs})
+    set_tests_properties(${test} PROPERTIES TIMEOUT 600 LABELS ${labels} SKIP_RETURN_CODE 77
+      ENVIRONMENT "HEDDLE_BIN=${CMAKE_BINARY_DIR};HEDDLE_SHARED=${CMAKE_SOURCE_DIR}/../shared;PYTHONDONTWRITEBYTECODE=1")
+  endforeach()
+endfunction()
+foreach(case sample-ibsim-net sample-ibsim-net.2sw2path sample-ibsim-net.2sw2path4hca clos32d par16d dgx ft12)
+  heddle_subnet_test(${case})
+endforeach()
