@@ -370,6 +370,21 @@ static int ecmp_means(struct job *j, double *mean, struct err *e)
     return rc;
 }
 
+/* The baseline beside the plan, unless someone waits for a cancelled solve to end. */
+static int compare(struct job *j, struct err *e)
+{
+    int64_t hurry = j->cancelled;
+    if (j->comm->bcast(j->comm, &hurry, sizeof hurry, e) < 0)
+        return -1;
+    if (!hurry)
+        return ecmp_means(j, j->plan ? j->plan->ecmp : NULL, e);
+    if (j->plan) {
+        free(j->plan->ecmp);
+        j->plan->ecmp = NULL;
+    }
+    return 0;
+}
+
 static int assemble(struct job *j, struct err *e)
 {
     const struct problem *p = j->p;
@@ -381,7 +396,7 @@ static int assemble(struct job *j, struct err *e)
     if (!plan->efficiency || !plan->load || (maximises(p) && !plan->job_bound))
         return fail(e, E_MEMORY, "out of memory for a plan of %d jobs", p->njob);
     int rc = p->options.routing != ROUTE_SPLIT ? score_pinned(p, plan->routes, plan->efficiency, plan->load, e)
-                                                : score_split(p, plan->routes, plan->efficiency, plan->load, e);
+                                               : score_split(p, plan->routes, plan->efficiency, plan->load, e);
     if (rc < 0 || (plan->job_bound && cuts_alone(p, j->pods, plan->job_bound, e) < 0))
         return -1;
     plan->value = score_value(p, plan->efficiency, plan->load);
@@ -456,7 +471,7 @@ int solve(const struct problem *p, const struct pods *pods, struct comm *c, cons
     rc = comm_agree(c, rc, e);
     double solved = clock_of(&j);
     if (rc == 0 && !cut)
-        rc = ecmp_means(&j, j.plan ? j.plan->ecmp : NULL, e);
+        rc = compare(&j, e);
     if (rc == 0 && j.plan) {
         if (cut)
             j.plan->status = PLAN_INFEASIBLE;

@@ -61,7 +61,7 @@ static void help(void)
     for (const struct option_row *o = option_table; o->name; o++)
         printf("      %-15s %s%s%s%s (default %s)\n", o->name, o->help, o->unit[0] ? " [" : "", o->unit,
                o->unit[0] ? "]" : "", o->initial);
-    printf("  --strict            exit 3 when a limit ended the search before the gap was reached\n"
+    printf("  --strict            exit 3 when the plan's gap is still over the option gap\n"
            "  --progress          progress rows even when standard error is no terminal\n"
            "  --json              print the summary as JSON\n");
 }
