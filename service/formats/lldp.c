@@ -109,14 +109,5 @@ static int read_file(struct wiring *w, int32_t file)
 
 int lldp_read(const struct format_input *in, struct fabric **out, struct err *e)
 {
-    struct wiring *w = wiring_new(in, e);
-    int rc = w ? 0 : -1;
-    if (w)
-        w->nic_per_port = 1;
-    for (int32_t i = 0; i < in->nfile && rc == 0; i++)
-        rc = read_file(w, i);
-    if (rc == 0)
-        rc = wiring_fabric(w, out);
-    wiring_free(w);
-    return rc;
+    return wiring_files(in, read_file, out, e);
 }

@@ -259,3 +259,18 @@ int wiring_join(struct wiring *w, const struct wire_cable *c)
         k->gbps = c->gbps;
     return 0;
 }
+
+int wiring_files(const struct format_input *in, int (*read)(struct wiring *w, int32_t i), struct fabric **out,
+                 struct err *e)
+{
+    struct wiring *w = wiring_new(in, e);
+    int rc = w ? 0 : -1;
+    if (w)
+        w->nic_per_port = 1;
+    for (int32_t i = 0; i < in->nfile && rc == 0; i++)
+        rc = read(w, i);
+    if (rc == 0)
+        rc = wiring_fabric(w, out);
+    wiring_free(w);
+    return rc;
+}

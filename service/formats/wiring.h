@@ -87,4 +87,9 @@ int wiring_join(struct wiring *w, const struct wire_cable *c);
  * from the overlay, else refused. */
 int wiring_fabric(struct wiring *w, struct fabric **out);
 
+/* The whole of a reader whose files are read one by one into one fabric, a NIC per port of a host: read(w, i) for each
+ * file i, then wiring_fabric. */
+int wiring_files(const struct format_input *in, int (*read)(struct wiring *w, int32_t i), struct fabric **out,
+                 struct err *e);
+
 #endif
